@@ -1,0 +1,98 @@
+"""The rule: which limit, if any, has been passed.
+
+The order is that of the seed (000), and the first violated limit trips. `judge_departure` looks at limits 1,
+2, 4 and 5 before anything is known of the transition; `judge_entry` (3) and `judge_repetition` (6) look at
+the row that was chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orkeon_transitions.breaker.counts import BreakerCounts, Repetition, StateClock
+from orkeon_transitions.breaker.policy import CircuitBreakerPolicy
+from orkeon_transitions.breaker.status import BreakerLimit
+
+NESTING_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """A limit that has been passed, and the sentence that says so."""
+
+    limit: BreakerLimit
+    reason: str
+
+
+def judge_departure(
+    policy: CircuitBreakerPolicy, counts: BreakerCounts, now: float, clock: StateClock
+) -> Trip | None:
+    """Judges whether another transition may be made at all (limits 1, 2, 4, 5).
+
+    Args:
+        policy: The limits.
+        counts: The machine's running record.
+        now: The monotonic time in seconds.
+        clock: How time counts in the current state.
+
+    Returns:
+        The first limit passed, or None.
+    """
+    if policy.max_transitions and counts.transitions >= policy.max_transitions:
+        return Trip(
+            BreakerLimit.MAX_TRANSITIONS,
+            f"Max transitions exceeded ({counts.transitions}/{policy.max_transitions})",
+        )
+    here, allowed = counts.time_in_state(now), clock.timeout_under(policy)
+    if allowed and here > allowed:
+        return Trip(
+            BreakerLimit.STATE_TIMEOUT,
+            f"State timeout exceeded: {here:.3g}s in state '{counts.state}' (allowed {allowed:g}s)",
+        )
+    total, allowed = counts.elapsed(now), policy.max_total_duration.total_seconds()
+    if allowed and total > allowed:
+        return Trip(
+            BreakerLimit.MAX_TOTAL_DURATION,
+            f"Max total duration exceeded: {total:.3g}s running (allowed {allowed:g}s)",
+        )
+    for meter, most in policy.meters.items():
+        spent = counts.spent.get(meter, 0)
+        if spent > most:
+            return Trip(BreakerLimit.METERS, f"Budget exhausted: {spent:g} {meter} spent (allowed {most:g})")
+    return None
+
+
+def judge_entry(policy: CircuitBreakerPolicy, counts: BreakerCounts, entered: str | None) -> Trip | None:
+    """Judges whether a state may be entered once more (limit 3). None as the state: an internal row."""
+    if entered is None or not policy.max_state_visits:
+        return None
+    visits = counts.visits.get(entered, 0)
+    if visits < policy.max_state_visits:
+        return None
+    return Trip(
+        BreakerLimit.MAX_STATE_VISITS,
+        f"Cycle detected: state '{entered}' has been entered {visits} times (allowed {policy.max_state_visits})",
+    )
+
+
+def judge_repetition(policy: CircuitBreakerPolicy, repetition: Repetition, shown: str) -> Trip | None:
+    """Judges whether a row may be taken again with the same payload (limit 6).
+
+    Args:
+        policy: The limits.
+        repetition: How it would stand after this transition.
+        shown: Trigger and payload, for the reason.
+    """
+    if not policy.max_repeats or repetition.times <= policy.max_repeats:
+        return None
+    return Trip(
+        BreakerLimit.MAX_REPEATS,
+        f"Repetition: {shown} for the {repetition.times}th time in a row (allowed {policy.max_repeats})",
+    )
+
+
+def judge_nesting(depth: int) -> Trip | None:
+    """Judges how deep callbacks have fired triggers inside of each other. Cannot be switched off."""
+    if depth <= NESTING_LIMIT:
+        return None
+    return Trip(BreakerLimit.NESTING, f"Nesting: callbacks fired triggers {NESTING_LIMIT} deep")

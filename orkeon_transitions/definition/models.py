@@ -1,0 +1,168 @@
+"""The neutral model of a machine: what is allowed, frozen and hashable by content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_serializer
+
+from orkeon_transitions.breaker import CircuitBreakerPolicy, StateClock
+
+ANY_STATE = "*"
+SAME_STATE = "="
+Names = tuple[str, ...]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StateDefinition(_Frozen):
+    """One state of a machine.
+
+    Attributes:
+        name: Any text.
+        description: For people.
+        final: Whether the machine ends here.
+        timeout: Seconds that replace the policy's `state_timeout` here; 0: a patient state.
+        on_timeout: The trigger that is fired when the time is up, instead of tripping.
+        on_enter: Names of actions.
+        on_exit: Names of actions.
+        tags: For people and tools; no meaning here.
+    """
+
+    name: str
+    description: str | None = None
+    final: StrictBool = False
+    timeout: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+    on_timeout: str | None = None
+    on_enter: Names = ()
+    on_exit: Names = ()
+    tags: Names = ()
+
+
+class TransitionDefinition(_Frozen):
+    """One row of the transition table.
+
+    Attributes:
+        trigger: What is fired.
+        source: State names, or `("*",)` for every state that is not final.
+        dest: A state's name, `=` for the source again, None for an internal transition.
+        conditions: Names of guards that must say yes.
+        unless: Names of guards that must say no.
+        before: Names of actions that run before the state is left.
+        after: Names of actions that run after the new state was entered.
+        always: Whether the row passes any limit of the breaker, and a broken machine too.
+        repeatable: False: `max_repeats` counts how often in a row it is taken with an equal payload.
+        description: For people.
+    """
+
+    trigger: str
+    source: Names
+    dest: str | None
+    conditions: Names = ()
+    unless: Names = ()
+    before: Names = ()
+    after: Names = ()
+    always: StrictBool = False
+    repeatable: StrictBool = True
+    description: str | None = None
+
+
+class MachineDefinition(_Frozen):
+    """A whole machine, immutable, shared by all machines that run it.
+
+    Make one with `load_definition` or `StateMachineBuilder`; equal content is equal and has an equal hash.
+
+    Attributes:
+        name: The machine's name in messages, journals and pictures.
+        description: For people.
+        initial: The state in which a machine starts.
+        states: In file order.
+        transitions: In file order: the first row whose guards pass wins.
+        degraded: The state to which a tripped machine moves, if the policy uses degraded mode.
+        circuit_breaker: The machine's own policy, or None.
+        guards: What each guard means, by name.
+    """
+
+    name: str = "machine"
+    description: str | None = None
+    initial: str
+    states: tuple[StateDefinition, ...]
+    transitions: tuple[TransitionDefinition, ...] = ()
+    degraded: str | None = None
+    circuit_breaker: CircuitBreakerPolicy | None = None
+    guards: Mapping[str, str] = Field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """A hash of the content, stable between runs and machines (SHA-256, hexadecimal)."""
+        text = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def states_by_name(self) -> Mapping[str, StateDefinition]:
+        """The states by name, in file order."""
+        return MappingProxyType({state.name: state for state in self.states})
+
+    @cached_property
+    def final_states(self) -> frozenset[str]:
+        """The names of the states in which a machine has ended."""
+        return frozenset(state.name for state in self.states if state.final)
+
+    @cached_property
+    def triggers(self) -> Names:
+        """Every trigger once, in file order."""
+        return tuple(dict.fromkeys(row.trigger for row in self.transitions))
+
+    @cached_property
+    def clocks(self) -> Mapping[str, StateClock]:
+        """How time counts in each state."""
+        return MappingProxyType({state.name: StateClock(state.timeout) for state in self.states})
+
+    def sources_of(self, row: TransitionDefinition) -> Names:
+        """The states from which a row can be taken: `*` expanded, final states left out."""
+        if row.source == (ANY_STATE,):
+            return tuple(state.name for state in self.states if not state.final)
+        return tuple(dict.fromkeys(name for name in row.source if name not in self.final_states))
+
+    @cached_property
+    def rows_by_state(self) -> Mapping[str, tuple[TransitionDefinition, ...]]:
+        """For each state, the rows that can be taken from it, in file order."""
+        rows: dict[str, list[TransitionDefinition]] = {state.name: [] for state in self.states}
+        for row in self.transitions:
+            for source in self.sources_of(row):
+                rows[source].append(row)
+        return MappingProxyType({name: tuple(of_state) for name, of_state in rows.items()})
+
+    def triggers_from(self, state: str) -> Names:
+        """The triggers that have a row in a state, once each, in file order."""
+        return tuple(dict.fromkeys(row.trigger for row in self.rows_by_state[state]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The definition as plain JSON data, as `load_definition` reads it; defaults are left out."""
+        return self.model_dump(mode="json", exclude_defaults=True) | {
+            "transitions": [_row_dict(row) for row in self.transitions]
+        }
+
+    @field_serializer("circuit_breaker")
+    def _policy_in_seconds(self, policy: CircuitBreakerPolicy | None) -> dict[str, Any] | None:
+        if policy is None:
+            return None
+        plain = {name: getattr(policy, name) for name in CircuitBreakerPolicy.model_fields}
+        for name in ("state_timeout", "max_total_duration"):
+            plain[name] = plain[name].total_seconds()
+        return plain
+
+
+def _row_dict(row: TransitionDefinition) -> dict[str, Any]:
+    """A row as plain data; `dest` is always there, since null has a meaning."""
+    return row.model_dump(mode="json", exclude_defaults=True) | {"dest": row.dest}

@@ -1,0 +1,165 @@
+"""What can go wrong, as one tree.
+
+This room holds exceptions and the `Problem` that definition errors carry, and nothing else: no I/O, no
+import of another room. An error carries objects (a refusal, a status, problems), so that a program never
+has to read its text.
+
+::
+
+    OrkeonError
+    ├── DefinitionError            problems: list[Problem(file, line, column, path, message, hint)]
+    │   ├── CrewDefinitionError
+    │   └── GraphDefinitionError
+    ├── InvalidTransitionError     refusal, machine, state, trigger
+    │   └── GuardRejectedError     and the result of the work whose `done` was refused, if any
+    ├── CircuitBrokenError         status
+    │   └── GraphCircuitBrokenError
+    ├── RoutingError, NodeReturnError
+    ├── StaleMachineError, JournalError
+    ├── MachineBusyError, StateLeftError
+    └── MissingExtraError          extra: the one to install
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from orkeon_transitions.breaker import CircuitBreakerStatus
+    from orkeon_transitions.facts import Refusal
+
+
+class OrkeonError(Exception):
+    """The root: catch this to catch everything that the package raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a file, a text or a mapping.
+
+    Attributes:
+        file: The file's name as it was given, `<text>` for a text, None for a mapping.
+        line: The line, counted from 1, or None where there is none.
+        column: The column, counted from 1, or None where there is none.
+        path: Where in the data, such as `transitions[2].dest`; empty for the whole.
+        message: What is wrong, one sentence without a full stop.
+        hint: The nearest valid name, or None.
+    """
+
+    file: str | None
+    line: int | None
+    column: int | None
+    path: str
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        place = self.file or "<mapping>"
+        if self.line is not None:
+            place += f":{self.line}:{self.column}"
+        path = f"{self.path}: " if self.path else ""
+        hint = f" (did you mean '{self.hint}'?)" if self.hint else ""
+        return f"{place}: {path}{self.message}{hint}"
+
+
+class DefinitionError(OrkeonError):
+    """A machine definition that cannot be used. All its problems come at once.
+
+    Attributes:
+        problems: At least one `Problem`, in the order of the file.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class CrewDefinitionError(DefinitionError):
+    """A crew file that cannot be used."""
+
+
+class GraphDefinitionError(DefinitionError):
+    """A state graph that cannot be compiled."""
+
+
+class InvalidTransitionError(OrkeonError):
+    """A trigger that was refused: no such transition here, or the machine has ended.
+
+    Attributes:
+        refusal: The `Refusal`, with the reason and what would be possible.
+        machine: The name of the definition.
+        state: The state in which the trigger was refused.
+        trigger: The trigger that was tried.
+    """
+
+    def __init__(self, refusal: Refusal, *, machine: str) -> None:
+        self.refusal = refusal
+        self.machine = machine
+        self.state = refusal.state
+        self.trigger = refusal.trigger
+        super().__init__(refusal.message)
+
+
+class GuardRejectedError(InvalidTransitionError):
+    """A trigger that a guard refused.
+
+    Attributes:
+        result: What the work of `during` gave, when the trigger that reports it was refused; else None.
+    """
+
+    result: Any = None
+
+
+class CircuitBrokenError(OrkeonError):
+    """The circuit breaker stopped the machine.
+
+    Attributes:
+        status: The `CircuitBreakerStatus` at that moment: which limit, the counts, the times.
+    """
+
+    def __init__(self, message: str, status: CircuitBreakerStatus) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class GraphCircuitBrokenError(CircuitBrokenError):
+    """The circuit breaker stopped the run of a state graph."""
+
+
+class RoutingError(OrkeonError):
+    """A router answered a name that its edge does not declare."""
+
+
+class NodeReturnError(OrkeonError):
+    """A node returned something that is not the state."""
+
+
+class StaleMachineError(OrkeonError):
+    """Another writer has moved the stored machine on."""
+
+
+class JournalError(OrkeonError):
+    """A journal that cannot be read or written."""
+
+
+class MachineBusyError(OrkeonError):
+    """The machine is making another transition and did not become free in time."""
+
+
+class StateLeftError(OrkeonError):
+    """The visit of a state to which work was bound has ended."""
+
+
+class MissingExtraError(OrkeonError):
+    """An optional part is not installed.
+
+    Attributes:
+        extra: The name of the extra, as in `pip install 'orkeon-transitions[extra]'`.
+    """
+
+    def __init__(self, message: str, *, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{message} Install it with: pip install 'orkeon-transitions[{extra}]'")
