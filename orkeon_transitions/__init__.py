@@ -1,0 +1,1 @@
+"""State machines that keep LLM agents from running away."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from orkeon_transitions.breaker.policy import CircuitBreakerPolicy
@@ -17,8 +16,6 @@ from orkeon_transitions.breaker.status import CircuitBreakerStatus
 
 if TYPE_CHECKING:
     from orkeon_transitions.breaker.rule import Trip
-
-NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ class BreakerCounts:
     visits: Mapping[str, int] = field(default_factory=dict)
     active: float = 0.0
     running_since: float | None = None
-    spent: Mapping[str, float] = NOTHING
+    spent: Mapping[str, float] = field(default_factory=dict)
     repeats: Mapping[str, Repetition] = field(default_factory=dict)
     trip: Trip | None = None
     visit: int = 0

@@ -71,7 +71,7 @@ def judge_entry(policy: CircuitBreakerPolicy, counts: BreakerCounts, entered: st
         return None
     return Trip(
         BreakerLimit.MAX_STATE_VISITS,
-        f"Cycle detected: state '{entered}' has been entered {visits} times (allowed {policy.max_state_visits})",
+        f"Cycle detected: state '{entered}' was entered {visits} times (allowed {policy.max_state_visits})",
     )
 
 
