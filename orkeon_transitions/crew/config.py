@@ -1,0 +1,83 @@
+"""What a crew file says, once it has been read and found sound: frozen values without behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orkeon_transitions.crew.mounts import MountSpec
+
+Block = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """Who works.
+
+    Attributes:
+        id: The key in the crew file.
+        role: What the agent is.
+        goal: What it is after.
+        backstory: What it should know of itself.
+        tools: Names of tools.
+    """
+
+    id: str
+    role: str = ""
+    goal: str = ""
+    backstory: str = ""
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskConfig:
+    """What is to be done.
+
+    Attributes:
+        id: The key in the crew file.
+        description: The work, in words.
+        expected_output: What the answer should look like.
+        agent: The key of the agent that does it.
+        dependencies: Keys of tasks whose outputs it needs.
+        tools: Names of the tools for this task, in place of the agent's; None: the agent's.
+        deliverable: The file that the agent writes, as a virtual path.
+        circuit_breaker: The task's own limits, as written.
+    """
+
+    id: str
+    description: str
+    expected_output: str = ""
+    agent: str = ""
+    dependencies: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    deliverable: str | None = None
+    circuit_breaker: Block | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CrewConfig:
+    """A whole crew.
+
+    Attributes:
+        name: The crew's name.
+        goal: What all of it is for.
+        process: How the tasks are run.
+        circuit_breaker: The limits of every task, as written.
+        mounts: Folders that the tools may touch.
+        llm: Which model answers.
+        agents: By key, in file order.
+        tasks: By key, in file order.
+        folder: Where relative folders of the host are looked for.
+    """
+
+    name: str
+    goal: str = ""
+    process: str = "sequential"
+    circuit_breaker: Block | None = None
+    mounts: tuple[MountSpec, ...] = ()
+    llm: str = "offline"
+    agents: Mapping[str, AgentConfig] = field(default_factory=dict)
+    tasks: Mapping[str, TaskConfig] = field(default_factory=dict)
+    folder: Path = Path()

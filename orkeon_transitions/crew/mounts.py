@@ -1,0 +1,238 @@
+"""Folders that a crew may touch, and the one way in.
+
+A mount shows a folder of the host under a virtual path: `./code:/code:ro`. Tools speak virtual paths only.
+Every name on the way is opened without following links, one directory at a time, relative to the one before:
+what was checked is what is opened, also when somebody swaps a folder for a link in between.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from orkeon_transitions.crew.tool import ToolError
+
+MOST_BYTES = 1_000_000
+MOST_ENTRIES = 1_000
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+# Without it, opening a named pipe would wait for whoever writes to it.
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One folder and what may be done with it.
+
+    Attributes:
+        host: The folder on this computer.
+        virtual: What tools call it; begins with `/`.
+        mode: `ro` or `rw`.
+    """
+
+    host: Path
+    virtual: str
+    mode: Literal["ro", "rw"] = "ro"
+
+    @property
+    def writable(self) -> bool:
+        """Whether files may be written here."""
+        return self.mode == "rw"
+
+
+@dataclass(frozen=True, slots=True)
+class MountSpec:
+    """A mount as a crew file writes it: the host folder is not placed yet."""
+
+    host: str
+    virtual: str
+    mode: Literal["ro", "rw"]
+
+    @classmethod
+    def parse(cls, text: str) -> MountSpec:
+        """Reads `host:/virtual:ro|rw`; without a mode, `ro`.
+
+        Raises:
+            ValueError: The text is nothing of the kind; the message says what is wrong.
+        """
+        shape = "must look like 'host:/virtual:ro' or 'host:/virtual:rw'"
+        head, colon, mode = text.rpartition(":")
+        if colon and mode.startswith("/"):
+            host, virtual, mode = head, mode, "ro"
+        else:
+            host, _, virtual = head.rpartition(":")
+        if not host or not virtual:
+            raise ValueError(f"mount '{text}' {shape}")
+        if mode not in {"ro", "rw"}:
+            raise ValueError(f"mount '{text}': mode '{mode}' is neither 'ro' nor 'rw'")
+        if not virtual.startswith("/") or ".." in PurePosixPath(virtual).parts or "\0" in text:
+            raise ValueError(f"mount '{text}': '{virtual}' must be an absolute path without '..'")
+        return cls(host, "/" + "/".join(_names(virtual)), "rw" if mode == "rw" else "ro")
+
+
+class Mounts:
+    """The mounts of a crew; every path that a tool names goes through here."""
+
+    def __init__(self, mounts: Sequence[Mount] = ()) -> None:
+        # The longest virtual path first, so that a mount inside of another one is found before it.
+        self._mounts = sorted(mounts, key=lambda mount: len(_names(mount.virtual)), reverse=True)
+        self.listed = tuple(mounts)
+
+    def read(self, path: str) -> bytes:
+        """Gives a file's content.
+
+        Raises:
+            ToolError: The path leads out of the mounts or through a link, is missing, is no plain file, or
+                holds more than 1 MB.
+        """
+        mount, names = self._locate(path)
+        with self._opened_parent(mount, names, path) as parent:
+            handle = _open_file(names, parent, os.O_RDONLY, path)
+            with os.fdopen(handle, "rb") as file:
+                _plain_file_or_refuse(handle, path)
+                content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ToolError(f"{path} is larger than {MOST_BYTES:,} bytes")
+        return content
+
+    def write(self, path: str, content: bytes) -> None:
+        """Writes a whole file; folders on the way are made.
+
+        Raises:
+            ToolError: The path leads out of the mounts or through a link, is read-only, is no plain file, or
+                the content is larger than 1 MB.
+        """
+        if len(content) > MOST_BYTES:
+            raise ToolError(f"the content for {path} is larger than {MOST_BYTES:,} bytes")
+        mount, names = self._locate(path)
+        if not mount.writable:
+            raise ToolError(f"{mount.virtual} is read-only")
+        with self._opened_parent(mount, names, path, make=True) as parent:
+            # No O_TRUNC: what is no plain file must not be touched before it was looked at.
+            handle = _open_file(names, parent, os.O_WRONLY | os.O_CREAT, path)
+            with os.fdopen(handle, "wb") as file:
+                _plain_file_or_refuse(handle, path)
+                try:
+                    file.truncate()
+                    file.write(content)
+                    file.flush()
+                except OSError as error:
+                    raise ToolError(f"{path} cannot be written: {error.strerror}") from error
+
+    def entries(self, path: str) -> list[str]:
+        """Lists a directory: names in order, those of directories with a `/` at their end.
+
+        Links are left out: nothing leads through them.
+
+        Raises:
+            ToolError: The path leads out of the mounts or through a link, is missing, or is no directory.
+        """
+        if not _names(path) and not any(mount.virtual == "/" for mount in self._mounts):
+            return sorted({_names(mount.virtual)[0] + "/" for mount in self._mounts})
+        mount, names = self._locate(path)
+        with self._opened_directory(mount, names, path) as directory:
+            return sorted(_shown(entry) for entry in os.scandir(directory) if not entry.is_symlink())
+
+    def _locate(self, path: str) -> tuple[Mount, list[str]]:
+        """Which mount a virtual path lies in, and the names below it."""
+        if "\0" in path:
+            raise ToolError("a path must not hold a null character")
+        names = _names(path)
+        if ".." in names:
+            raise ToolError(f"{path} is refused: '..' may not be used")
+        if not path.startswith("/"):
+            raise ToolError(f"{path} is refused: a path begins with one of {self._known()}")
+        for mount in self._mounts:
+            root = _names(mount.virtual)
+            if names[: len(root)] == root:
+                return mount, names[len(root) :]
+        raise ToolError(f"{path} is refused: it is outside of {self._known()}")
+
+    def _known(self) -> str:
+        return ", ".join(mount.virtual for mount in self.listed) or "any mount (there is none)"
+
+    @contextmanager
+    def _opened_parent(
+        self, mount: Mount, names: list[str], path: str, *, make: bool = False
+    ) -> Iterator[int]:
+        if not names:
+            raise ToolError(f"{path} is a directory")
+        with self._opened_directory(mount, names[:-1], path, make=make) as parent:
+            yield parent
+
+    @contextmanager
+    def _opened_directory(
+        self, mount: Mount, names: list[str], path: str, *, make: bool = False
+    ) -> Iterator[int]:
+        """A handle of a directory, reached from the mount's root name by name."""
+        if make:
+            _make_root(mount)
+        handle = _open_or_refuse(os.fspath(mount.host), None, os.O_RDONLY | _DIRECTORY, path)
+        try:
+            for name in names:
+                if make:
+                    _make_directory(name, handle)
+                deeper = _open_or_refuse(name, handle, os.O_RDONLY | _DIRECTORY | _NO_LINK, path)
+                os.close(handle)
+                handle = deeper
+            yield handle
+        finally:
+            os.close(handle)
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in path.split("/") if name not in {"", "."}]
+
+
+def _shown(entry: os.DirEntry[str]) -> str:
+    return entry.name + "/" if entry.is_dir(follow_symlinks=False) else entry.name
+
+
+def _make_root(mount: Mount) -> None:
+    try:
+        mount.host.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(f"the folder of {mount.virtual} cannot be made: {error.strerror}") from error
+
+
+def _make_directory(name: str, parent: int) -> None:
+    try:
+        os.mkdir(name, dir_fd=parent)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ToolError(f"the directory '{name}' cannot be made: {error.strerror}") from error
+
+
+def _open_file(names: list[str], parent: int, flags: int, path: str) -> int:
+    return _open_or_refuse(names[-1], parent, flags | _NO_LINK | _NO_WAIT, path)
+
+
+def _open_or_refuse(name: str, parent: int | None, flags: int, path: str) -> int:
+    try:
+        return os.open(name, flags, 0o644, dir_fd=parent)
+    except FileNotFoundError:
+        raise ToolError(f"{path} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise ToolError(f"{path} is refused: {_reason(name, parent, error)}") from error
+
+
+def _reason(name: str, parent: int | None, error: OSError | ValueError) -> str:
+    """Why it could not be opened; a link is named as one, whatever the system calls it."""
+    try:
+        if parent is not None and stat.S_ISLNK(os.lstat(name, dir_fd=parent).st_mode):
+            return f"'{name}' is a link"
+    except (OSError, ValueError):
+        pass
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _plain_file_or_refuse(handle: int, path: str) -> None:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise ToolError(f"{path} is no plain file")

@@ -1,0 +1,77 @@
+"""Who watches a run: plain functions that are told what happened, and can change nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from orkeon_transitions.crew.results import CrewResult, TaskResult
+from orkeon_transitions.facts import TransitionResult
+
+if TYPE_CHECKING:
+    from orkeon_transitions.breaker import CircuitBreakerStatus
+    from orkeon_transitions.machines import AsyncTaskExecution
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """A task has its machine and is about to be worked on.
+
+    Attributes:
+        task: The task's key.
+        agent: The agent's key.
+        machine: The task's machine, for looking at (`state`, `circuit_status`), never for firing.
+    """
+
+    task: str
+    agent: str
+    machine: AsyncTaskExecution
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMoved:
+    """A task's machine made a transition.
+
+    Attributes:
+        task: The task's key.
+        transition: The fact.
+        circuit: What the breaker knew right after it.
+    """
+
+    task: str
+    transition: TransitionResult
+    circuit: CircuitBreakerStatus
+
+
+@dataclass(frozen=True, slots=True)
+class CrewObserver:
+    """Functions that are told what happens in a run, each in the run's own thread.
+
+    One that raises is logged and changes nothing. Leave out what is not wanted.
+
+    Attributes:
+        task_started: Told of each task that is begun.
+        task_moved: Told of each transition of a task's machine.
+        task_finished: Told of each task's result; skipped and never begun tasks too.
+        crew_finished: Told of the result once, also when the run was cancelled or an error ends it: the
+            partial result is then what was done until there.
+    """
+
+    task_started: Callable[[TaskStarted], Any] | None = None
+    task_moved: Callable[[TaskMoved], Any] | None = None
+    task_finished: Callable[[TaskResult], Any] | None = None
+    crew_finished: Callable[[CrewResult], Any] | None = None
+
+
+def tell(listener: Callable[[Any], Any] | None, fact: Any) -> None:
+    """Tells a listener, if there is one; what it raises is logged."""
+    if listener is None:
+        return
+    try:
+        listener(fact)
+    except Exception:  # a listener must not be able to stop a run
+        log.exception("A crew observer failed on %s", type(fact).__name__)

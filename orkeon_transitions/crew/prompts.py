@@ -1,0 +1,60 @@
+"""What an agent is told: its role in one message, its task in the next.
+
+The task's message has titled sections, so that a program (the offline model) can find its way in it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from orkeon_transitions.crew.config import AgentConfig, TaskConfig
+from orkeon_transitions.crew.mounts import Mount
+from orkeon_transitions.crew.results import TaskResult, TaskRunStatus
+
+TASK = "Task"
+EXPECTED = "Expected output"
+FOLDERS = "Folders"
+DELIVERABLE = "Deliverable"
+EARLIER = "Results of earlier tasks"
+TITLES = (TASK, EXPECTED, FOLDERS, DELIVERABLE, EARLIER)
+
+_ANY_TITLE = "|".join(map(re.escape, TITLES))
+
+
+def system_prompt(agent: AgentConfig, crew_goal: str) -> str:
+    """Who the agent is."""
+    lines = [
+        f"You are {agent.role or agent.id}.",
+        agent.backstory,
+        f"Your goal: {agent.goal}" if agent.goal else "",
+        f"The crew's goal: {crew_goal}" if crew_goal else "",
+        "A tool call can be refused or answer with an error: read the answer and go on without it.",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def task_prompt(task: TaskConfig, mounts: Sequence[Mount], earlier: Mapping[str, TaskResult]) -> str:
+    """What is to be done, with what, and what others have found."""
+    sections = {
+        TASK: task.description,
+        EXPECTED: task.expected_output,
+        FOLDERS: "\n".join(
+            f"{mount.virtual} ({'read and write' if mount.writable else 'read only'})" for mount in mounts
+        ),
+        DELIVERABLE: task.deliverable or "",
+        EARLIER: "\n\n".join(map(_earlier, earlier.values())),
+    }
+    return "\n\n".join(f"## {title}\n{body}" for title, body in sections.items() if body)
+
+
+def section(prompt: str, title: str) -> str:
+    """Finds a section of a task's message by its title; empty if there is none."""
+    pattern = rf"^## {re.escape(title)}\n(.*?)(?=^## (?:{_ANY_TITLE})$|\Z)"
+    found = re.search(pattern, prompt, re.MULTILINE | re.DOTALL)
+    return found.group(1).strip() if found else ""
+
+
+def _earlier(result: TaskResult) -> str:
+    mark = " (incomplete: the task was stopped)" if result.status is TaskRunStatus.DEGRADED else ""
+    return f"### {result.id}{mark}\n{result.output or '(nothing)'}"

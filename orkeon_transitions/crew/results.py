@@ -1,0 +1,176 @@
+"""What a crew's run gave: values that a program reads and a command line prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from orkeon_transitions.facts import TransitionResult
+
+
+class CrewRunStatus(StrEnum):
+    """How a run ended."""
+
+    COMPLETED = "completed"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class TaskRunStatus(StrEnum):
+    """How a task ended. A skipped task waited for one that gave nothing."""
+
+    COMPLETED = "completed"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was spent on models and tools."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    tool_calls: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, in and out."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.tool_calls + other.tool_calls,
+        )
+
+    def to_dict(self) -> dict[str, int]:
+        """The numbers as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """What an executor made of one attempt at a task.
+
+    Attributes:
+        success: Whether the attempt gave an output.
+        output: The text; kept also when the attempt failed.
+        error: Why not.
+        usage: What the attempt spent.
+    """
+
+    success: bool
+    output: str = ""
+    error: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """How one task went.
+
+    Attributes:
+        id: The task's key in the crew file.
+        status: How it ended.
+        output: The text, or what there was of it when the task was stopped.
+        error: Why it did not complete, or None.
+        attempts: How often an agent set to work on it; 0 for a task that was never begun.
+        history: Every transition of the task's machine, in order.
+        agent: The key of the agent that did it.
+        usage: What it spent.
+        machine_id: The machine's name in journals, or None where none was made.
+        state: The state in which the machine was left, or None.
+    """
+
+    id: str
+    status: TaskRunStatus
+    output: str = ""
+    error: str | None = None
+    attempts: int = 0
+    history: tuple[TransitionResult, ...] = ()
+    agent: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    machine_id: str | None = None
+    state: str | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether the task completed."""
+        return self.status is TaskRunStatus.COMPLETED
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON data."""
+        return {
+            "id": self.id,
+            "status": self.status.value,
+            "agent": self.agent,
+            "state": self.state,
+            "attempts": self.attempts,
+            "output": self.output,
+            "error": self.error,
+            "usage": self.usage.to_dict(),
+            "machine_id": self.machine_id,
+            "history": [transition_dict(step) for step in self.history],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CrewResult:
+    """How a run went. Every task of the crew is in it, whatever happened.
+
+    Attributes:
+        crew: The crew's name.
+        status: How the run ended.
+        output: The output of the last task that gave one.
+        error: What failed or was cut short, task by task, or None.
+        usage: What all tasks spent.
+        tasks: By task key, in file order.
+        run_id: The run's own name; the task machines are `<run_id>/<task>`.
+    """
+
+    crew: str
+    status: CrewRunStatus
+    output: str
+    error: str | None
+    usage: Usage
+    tasks: Mapping[str, TaskResult]
+    run_id: str
+
+    @property
+    def success(self) -> bool:
+        """Whether the whole crew completed."""
+        return self.status is CrewRunStatus.COMPLETED
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON data; the tasks are a list in file order."""
+        return {
+            "crew": self.crew,
+            "run_id": self.run_id,
+            "status": self.status.value,
+            "success": self.success,
+            "output": self.output,
+            "error": self.error,
+            "usage": self.usage.to_dict(),
+            "tasks": [task.to_dict() for task in self.tasks.values()],
+        }
+
+
+def transition_dict(step: TransitionResult) -> dict[str, Any]:
+    """One transition as plain JSON data."""
+    return {
+        "ordinal": step.ordinal,
+        "timestamp": step.timestamp.isoformat(),
+        "trigger": None if step.trigger is None else str(step.trigger),
+        "from_state": str(step.from_state),
+        "to_state": str(step.to_state),
+        "accepted": step.accepted,
+        "degraded": step.degraded,
+    }

@@ -1,0 +1,54 @@
+"""Calling what may be plain or async, without ever standing still."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+async def call_anything(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a plain or async function and gives what it answers.
+
+    A plain function runs in a thread of its own, since nothing can interrupt it: whoever waits can be
+    cancelled, the late answer is dropped, and the thread does not keep the program from ending.
+    """
+    if inspect.iscoroutinefunction(function):
+        return await function(*args, **kwargs)
+    answer = await _in_thread(function, *args, **kwargs)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _in_thread(function: Callable[..., Any], *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        value: Any = None
+        error: BaseException | None = None
+        try:
+            value = context.run(function, *args, **kwargs)
+        except StopIteration as stop:  # a future cannot hold one
+            error = RuntimeError(f"the function raised {stop!r}")
+        except BaseException as raised:  # noqa: BLE001  # handed to whoever waits, never swallowed
+            error = raised
+        try:
+            loop.call_soon_threadsafe(settle, value, error)
+        except RuntimeError:
+            # The loop has ended meanwhile: nobody waits any more.
+            return
+
+    threading.Thread(target=work, daemon=True, name=getattr(function, "__name__", "call")).start()
+    return future

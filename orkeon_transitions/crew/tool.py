@@ -1,0 +1,172 @@
+"""A plain typed function as a tool: type hints give its schema, the docstring its description."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NotRequired, Required, TypedDict, get_type_hints, overload
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic.errors import PydanticUserError
+
+from orkeon_transitions.crew.chat import ToolSpec
+from orkeon_transitions.crew.threads import call_anything
+from orkeon_transitions.errors import OrkeonError
+
+MOST_ANSWER = 50_000
+
+
+class ToolError(OrkeonError):
+    """Raised inside of a tool to answer with an error: not found, not allowed, nonsense asked.
+
+    The model is told and goes on. Any other exception means that the tool could not be run.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something that a model may call.
+
+    Make one with `tool`.
+
+    Attributes:
+        name: What the model and crew files call it.
+        description: What it does, for the model.
+        parameters: A JSON Schema of type `object`.
+        function: The function, plain or async.
+        repeatable: Whether it may be called over and over with equal arguments (a poll).
+        arguments: Checks a mapping of arguments.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    function: Callable[..., Any]
+    repeatable: bool
+    arguments: TypeAdapter[dict[str, Any]]
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told."""
+        return ToolSpec(self.name, self.description, self.parameters)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function, as if it had never been decorated."""
+        return self.function(*args, **kwargs)
+
+    async def answer(self, arguments: Mapping[str, Any] | str) -> str:
+        """Checks the arguments, runs the function and gives its answer as text.
+
+        A plain function runs in a thread of its own, so that a slow one cannot hold up the clocks.
+
+        Raises:
+            ToolError: The arguments are wrong, or the function says so.
+            Exception: Whatever else the function raises.
+        """
+        checked = self._checked(arguments)
+        return as_text(await call_anything(self.function, **checked))
+
+    def _checked(self, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+        try:
+            if isinstance(arguments, str):
+                return self.arguments.validate_json(arguments or "{}")
+            return self.arguments.validate_python(dict(arguments))
+        except ValidationError as error:
+            raise ToolError(f"wrong arguments for {self.name}: {_in_words(error)}") from error
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(*, name: str | None = None, repeatable: bool = False) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None, /, *, name: str | None = None, repeatable: bool = False
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Makes a tool of a plain or async function with type hints.
+
+    Args:
+        function: The function; left out, a decorator is given back.
+        name: What the model calls it; the function's name if left out.
+        repeatable: Whether it is meant for polling: calling it again and again with equal arguments is then
+            no runaway.
+
+    Raises:
+        TypeError: A parameter has no type hint, is positional-only or collects others.
+
+    Example:
+        >>> @tool
+        ... def word_count(text: str) -> int:
+        ...     "Counts the words of a text."
+        ...     return len(text.split())
+        >>> word_count.parameters["required"]
+        ['text']
+    """
+    if function is None:
+        return lambda decorated: _made(decorated, name, repeatable)
+    return _made(function, name, repeatable)
+
+
+def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
+    """Gives a tool as it is, and makes one of a function."""
+    return thing if isinstance(thing, Tool) else tool(thing)
+
+
+def as_text(value: Any) -> str:
+    """What a tool answered, as the model reads it: a text as it is, all else as JSON, at most 50,000 long."""
+    text = value if isinstance(value, str) else TypeAdapter(Any).dump_json(value, fallback=str).decode()
+    if len(text) <= MOST_ANSWER:
+        return text
+    return f"{text[:MOST_ANSWER]}\n[cut: {len(text) - MOST_ANSWER:,} more characters]"
+
+
+def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> Tool:
+    called = name or getattr(function, "__name__", "")
+    if not called or called == "<lambda>":
+        raise TypeError("a tool needs a name: use a named function, or name=")
+    adapter = _arguments_of(function, called)
+    return Tool(
+        name=called,
+        description=inspect.getdoc(function) or called,
+        parameters=_schema(adapter, function),
+        function=function,
+        repeatable=repeatable,
+        arguments=adapter,
+    )
+
+
+def _arguments_of(function: Callable[..., Any], called: str) -> TypeAdapter[dict[str, Any]]:
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            raise TypeError(f"tool '{called}': parameter '{parameter.name}' cannot be given by name")
+        if parameter.name not in hints:
+            raise TypeError(f"tool '{called}': parameter '{parameter.name}' has no type hint")
+        wanted = parameter.default is parameter.empty
+        hint = hints[parameter.name]
+        fields[parameter.name] = Required[hint] if wanted else NotRequired[hint]
+    # A typed dictionary, not a model: parameters may have any name (`schema`, `copy`, `_private`).
+    shape = with_config(ConfigDict(extra="forbid"))(TypedDict("Arguments", fields))  # type: ignore[operator]  # mypy wants the fields written out
+    try:
+        return TypeAdapter(shape)
+    except PydanticUserError as error:
+        raise TypeError(f"tool '{called}': {error.message}") from error
+
+
+def _schema(adapter: TypeAdapter[dict[str, Any]], function: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments' JSON Schema; defaults are the function's, for the model to know."""
+    schema = adapter.json_schema()
+    schema.pop("title", None)
+    for parameter in inspect.signature(function).parameters.values():
+        shown = schema.get("properties", {}).get(parameter.name)
+        if isinstance(shown, dict) and isinstance(parameter.default, str | int | float | bool):
+            shown.setdefault("default", parameter.default)
+    return {"type": "object", "properties": {}, **schema}
+
+
+def _in_words(error: ValidationError) -> str:
+    return "; ".join(
+        ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"])))
+        for one in error.errors(include_url=False, include_context=False, include_input=False)
+    )
