@@ -1,0 +1,11 @@
+"""Draws machines: PNG, SVG, PDF, DOT, Mermaid.
+
+What belongs here: how a definition, a snapshot and a trace look. A picture is made from them alone, on a throwaway
+machine; no machine that runs is touched, no callback is called. What never belongs here: what a machine may do, and
+where facts come from.
+"""
+
+from orkeon_transitions.diagrams.notebook import load_ipython_extension, mimebundle
+from orkeon_transitions.diagrams.render import render, to_dot, to_mermaid, to_png, to_svg
+
+__all__ = ["load_ipython_extension", "mimebundle", "render", "to_dot", "to_mermaid", "to_png", "to_svg"]

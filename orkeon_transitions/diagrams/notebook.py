@@ -1,0 +1,27 @@
+"""Machines that show themselves in Jupyter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orkeon_transitions.definition.models import MachineDefinition
+from orkeon_transitions.diagrams.render import to_mermaid, to_svg
+from orkeon_transitions.errors import OrkeonError
+
+
+def mimebundle(subject: Any) -> dict[str, str]:
+    """What Jupyter shows for a machine: a picture, or Mermaid text where there is no Graphviz.
+
+    Args:
+        subject: A `MachineDefinition`, or anything with a `.definition` and, if it runs, a `.snapshot()`.
+    """
+    try:
+        return {"image/svg+xml": to_svg(subject), "text/plain": object.__repr__(subject)}
+    except OrkeonError:
+        return {"text/plain": to_mermaid(subject)}
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Let definitions show themselves as well: `%load_ext orkeon_transitions.diagrams` in a notebook."""
+    formatter = ipython.display_formatter.mimebundle_formatter
+    formatter.for_type(MachineDefinition, lambda definition, **_: mimebundle(definition))

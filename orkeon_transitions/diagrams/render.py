@@ -1,0 +1,172 @@
+"""The room's front: pictures of a machine as text, as bytes, as a file. The door for `transitions` and `graphviz`.
+
+Both are loaded when a picture for Graphviz is drawn, never when this module is; Mermaid loads neither.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orkeon_transitions.definition.models import MachineDefinition
+from orkeon_transitions.diagrams import look
+from orkeon_transitions.diagrams.graphviz_binary import lay_out
+from orkeon_transitions.diagrams.mermaid import mermaid_text
+from orkeon_transitions.diagrams.picture import Picture, make_picture
+from orkeon_transitions.diagrams.run import TraceStep, read_run
+from orkeon_transitions.diagrams.svg import finished_svg
+from orkeon_transitions.diagrams.writing import write_whole
+from orkeon_transitions.errors import MissingExtraError, OrkeonError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+START = "*start"
+FORMATS = (".png", ".svg", ".pdf", ".dot", ".mmd")
+
+
+def render(
+    subject: Any,
+    path: str | os.PathLike[str],
+    *,
+    snapshot: Any = None,
+    trace: Iterable[TraceStep] | None = None,
+) -> Path:
+    """Draw a machine into a file.
+
+    The file is written whole or not at all; one that is there is replaced.
+
+    Args:
+        subject: A `MachineDefinition`, or anything with a `.definition` and, if it runs, a `.snapshot()`.
+        path: Where to; the suffix says what: `.png`, `.svg`, `.pdf` (needs a system Graphviz), `.dot`, `.mmd`.
+        snapshot: A `Snapshot` or the same as a mapping: marks the current state and counts visits. A running
+            subject's own is taken when none is given.
+        trace: What the run did, in its order: `TransitionResult`s, or the steps of a replay. Marks the path.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        OrkeonError: An unknown suffix, a subject that is no machine, a folder that cannot be written, or
+            Graphviz failed.
+        MissingExtraError: There is no Graphviz.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise OrkeonError(f"Cannot draw '{path}': the suffix must be one of {', '.join(FORMATS)}")
+    picture = _picture(subject, snapshot, trace)
+    if suffix == ".mmd":
+        content = mermaid_text(picture).encode()
+    elif suffix == ".dot":
+        content = _dot_text(picture).encode()
+    else:
+        content = _laid_out(picture, suffix[1:])
+    return write_whole(path, content)
+
+
+def to_mermaid(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
+    """Draw a machine as a Mermaid `stateDiagram-v2`; needs nothing installed. Arguments as in `render`."""
+    return mermaid_text(_picture(subject, snapshot, trace))
+
+
+def to_dot(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
+    """Draw a machine in Graphviz' language; needs no Graphviz installed. Arguments as in `render`."""
+    return _dot_text(_picture(subject, snapshot, trace))
+
+
+def to_svg(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
+    """Draw a machine as SVG.
+
+    States have the ids `state-<name>`, arrows `arrow-<from>-<to>`, both classes that say what they are. Arguments
+    and errors as in `render`.
+    """
+    return _laid_out(_picture(subject, snapshot, trace), "svg").decode()
+
+
+def to_png(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> bytes:
+    """Draw a machine as a PNG image. Arguments and errors as in `render`."""
+    return _laid_out(_picture(subject, snapshot, trace), "png")
+
+
+def _picture(subject: Any, snapshot: Any, trace: Iterable[TraceStep] | None) -> Picture:
+    definition = subject if isinstance(subject, MachineDefinition) else getattr(subject, "definition", None)
+    if callable(definition):
+        definition = definition()
+    if not isinstance(definition, MachineDefinition):
+        raise OrkeonError(f"Cannot draw {type(subject).__name__}: it is no machine and no machine definition")
+    if snapshot is None and callable(own := getattr(subject, "snapshot", None)):
+        snapshot = own()
+    return make_picture(definition, read_run(definition, snapshot, trace))
+
+
+def _laid_out(picture: Picture, kind: str) -> bytes:
+    drawn = lay_out(_dot_text(picture), kind)
+    return finished_svg(drawn.decode(), picture).encode() if kind == "svg" else drawn
+
+
+def _dot_text(picture: Picture) -> str:
+    """The picture in Graphviz' language, from a machine that is made for the purpose and thrown away."""
+    try:
+        machine_class = _machine_class()
+    except ImportError as error:
+        raise MissingExtraError(
+            "The Python package `graphviz` cannot be loaded; Mermaid (`.mmd`) needs nothing.", extra="diagrams"
+        ) from error
+    # Without a model nothing is bound by name, so no trigger can clash with an attribute of the drawing.
+    machine = machine_class(**picture.definition.to_transitions() | {"model": None}, graph_engine="graphviz")
+    machine.picture = picture
+    return str(machine.graph_cls(machine).get_graph().source)
+
+
+@cache
+def _machine_class() -> Any:
+    """The `GraphMachine` whose graphs look like ours; made once, when the first picture is drawn."""
+    import graphviz  # noqa: F401, PLC0415 - transitions passes a missing graphviz over in silence
+    from transitions.extensions import GraphMachine  # noqa: PLC0415 - not loaded before a picture is drawn
+    from transitions.extensions.diagrams_graphviz import Graph  # noqa: PLC0415
+
+    class PictureGraph(Graph):
+        """Draws the machine's `picture`, at the places where `transitions` lets a graph be styled."""
+
+        def get_graph(self, title: str | None = None, roi_state: Any = None) -> Any:
+            picture = self.machine.picture
+            graph = super().get_graph(title or picture.definition.name, roi_state)
+            graph.name = "machine"
+            graph.graph_attr.update(rankdir=look.direction(picture), label=look.title_label(picture))
+            return graph
+
+        def _add_nodes(self, states: Any, container: Any) -> None:  # noqa: ARG002 - the picture has them all
+            picture = self.machine.picture
+            container.node(START, **look.INITIAL)
+            for node in picture.nodes:
+                container.node(node.key, **look.node_attributes(node))
+            container.edge(START, picture.initial, **look.INITIAL_ARROW)
+            with container.subgraph() as ends:
+                ends.attr(rank="max")
+                for node in picture.nodes:
+                    if node.final:
+                        ends.node(node.key)
+
+        def _add_edges(self, transitions: Any, container: Any) -> None:  # noqa: ARG002 - the picture has them all
+            for arrow in self.machine.picture.arrows:
+                source = arrow.source
+                if source is None:
+                    # A colon or a star never stands in a state's key, so this name is free.
+                    source = f"*{arrow.dest or ''}"
+                    container.node(source, **look.anywhere_attributes(arrow))
+                container.edge(source, arrow.dest or source, **look.arrow_attributes(arrow))
+
+    class PictureMachine(GraphMachine):
+        """A machine that is only drawn."""
+
+        machine_attributes = look.GRAPH
+        style_attributes = {"node": {"default": look.NODE}, "edge": {"default": look.EDGE}, "graph": {}}  # noqa: RUF012
+        picture: Picture
+
+        def _init_graphviz_engine(self, graph_engine: str) -> type[Graph]:  # noqa: ARG002 - there is but one
+            return PictureGraph
+
+    return PictureMachine

@@ -1,0 +1,38 @@
+"""Puts a finished picture where it belongs: whole, or not at all."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from orkeon_transitions.errors import OrkeonError
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file beside its target and move it there in one step.
+
+    Raises:
+        OrkeonError: The folder is missing or cannot be written, or the disk is full; the target is untouched.
+    """
+    # Through a link, so that the link stays one.
+    target = path.resolve()
+    draft = target.with_name(f".{secrets.token_hex(6)}.draft")
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(None, "Is a directory")
+        with draft.open("xb") as file:
+            file.write(content)
+        draft.replace(target)
+    except OSError as error:
+        raise OrkeonError(f"Cannot write '{path}': {_reason(target, error)}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+    return path
+
+
+def _reason(target: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and not target.parent.exists():
+        return f"the folder '{target.parent}' does not exist"
+    return error.strerror or str(error)
