@@ -4,6 +4,31 @@ What belongs here is the way from a text, a file or a mapping to a `MachineDefin
 of a definition without running it. What never belongs here: a machine that moves, a clock, a callback.
 """
 
+from orkeon_transitions.definition.checks import check_definition
+from orkeon_transitions.definition.fields import Block, read_block
+from orkeon_transitions.definition.findings import Finding
 from orkeon_transitions.definition.models import MachineDefinition, StateDefinition, TransitionDefinition
+from orkeon_transitions.definition.names import nearest
+from orkeon_transitions.definition.places import Source
+from orkeon_transitions.definition.policy import PolicyBlock, read_policy, read_policy_block
+from orkeon_transitions.definition.reading import load_definition
+from orkeon_transitions.definition.schema import machine_schema
+from orkeon_transitions.definition.source import read_source
 
-__all__ = ["MachineDefinition", "StateDefinition", "TransitionDefinition"]
+__all__ = [
+    "Block",
+    "Finding",
+    "MachineDefinition",
+    "PolicyBlock",
+    "Source",
+    "StateDefinition",
+    "TransitionDefinition",
+    "check_definition",
+    "load_definition",
+    "machine_schema",
+    "nearest",
+    "read_block",
+    "read_policy",
+    "read_policy_block",
+    "read_source",
+]

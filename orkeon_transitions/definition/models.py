@@ -7,15 +7,27 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    field_serializer,
+)
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy, StateClock
+from orkeon_transitions.definition.findings import Finding
+from orkeon_transitions.definition.places import Origin
+from orkeon_transitions.definition.writing import write_yaml
 
 ANY_STATE = "*"
 SAME_STATE = "="
 Names = tuple[str, ...]
+Descriptions = Annotated[Mapping[str, str], AfterValidator(lambda given: MappingProxyType(dict(given)))]
 
 
 class _Frozen(BaseModel):
@@ -97,10 +109,46 @@ class MachineDefinition(_Frozen):
     transitions: tuple[TransitionDefinition, ...] = ()
     degraded: str | None = None
     circuit_breaker: CircuitBreakerPolicy | None = None
-    guards: Mapping[str, str] = Field(default_factory=dict)
+    guards: Descriptions = MappingProxyType({})
+
+    # Where it came from is kept beside the content: it takes no part in equality, hash, copies or pickles.
+    _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MachineDefinition):
+            return NotImplemented
+        return self.content_hash == other.content_hash
 
     def __hash__(self) -> int:
         return hash(self.content_hash)
+
+    def __copy__(self) -> Self:
+        return self.model_construct(self.model_fields_set, **self._content())
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self.__copy__()  # all content is immutable
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).model_validate, (self._content() | {"guards": dict(self.guards)},)
+
+    def _content(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def with_origin(self, origin: Origin) -> Self:
+        """The same definition, with the places of its parts beside it."""
+        placed = self.__copy__()
+        placed._origin = origin
+        return placed
+
+    @property
+    def origin(self) -> Origin:
+        """Where each part was written; empty if the definition came from no text."""
+        return self._origin
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """What `load_definition` accepted without its having an effect."""
+        return self._origin.notes
 
     @cached_property
     def content_hash(self) -> str:
@@ -149,9 +197,36 @@ class MachineDefinition(_Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """The definition as plain JSON data, as `load_definition` reads it; defaults are left out."""
-        return self.model_dump(mode="json", exclude_defaults=True) | {
-            "transitions": [_row_dict(row) for row in self.transitions]
+        plain = self.model_dump(mode="json", exclude_defaults=True)
+        plain["transitions"] = [_row_dict(row) for row in self.transitions]
+        if self.guards:
+            used = (guard for row in self.transitions for guard in (*row.conditions, *row.unless))
+            plain["guards"] = dict(self.guards) | {guard: None for guard in used if guard not in self.guards}
+        return plain
+
+    def to_yaml(self) -> str:
+        """The definition as YAML text that `load_definition` reads back as an equal one."""
+        return write_yaml(self.to_dict())
+
+    def to_transitions(self) -> dict[str, Any]:
+        """The definition as keywords of a stock `transitions` machine, also `GraphMachine`.
+
+        `*` is expanded; our own keys and the rows out of final states are left out, since stock machines
+        know neither. Each call gives a fresh dict: `transitions` changes what it is given.
+        """
+        rows = [_stock_row(row, self.sources_of(row)) for row in self.transitions]
+        return {
+            "name": self.name,
+            "states": [_stock_state(state) for state in self.states],
+            "transitions": [row for row in rows if row["source"]],
+            "initial": self.initial,
+            "auto_transitions": False,
+            "send_event": True,
         }
+
+    @field_serializer("guards")
+    def _guards_as_dict(self, guards: Mapping[str, str]) -> dict[str, str]:
+        return dict(guards)
 
     @field_serializer("circuit_breaker")
     def _policy_in_seconds(self, policy: CircuitBreakerPolicy | None) -> dict[str, Any] | None:
@@ -166,3 +241,13 @@ class MachineDefinition(_Frozen):
 def _row_dict(row: TransitionDefinition) -> dict[str, Any]:
     """A row as plain data; `dest` is always there, since null has a meaning."""
     return row.model_dump(mode="json", exclude_defaults=True) | {"dest": row.dest}
+
+
+def _stock_state(state: StateDefinition) -> dict[str, Any]:
+    callbacks = {"on_enter": list(state.on_enter), "on_exit": list(state.on_exit)}
+    return {"name": state.name, "final": state.final} | callbacks
+
+
+def _stock_row(row: TransitionDefinition, sources: Names) -> dict[str, Any]:
+    callbacks = {stage: list(getattr(row, stage)) for stage in ("conditions", "unless", "before", "after")}
+    return {"trigger": row.trigger, "source": list(sources), "dest": row.dest} | callbacks

@@ -1,0 +1,281 @@
+"""What can be said of a definition without running it: mistakes that load, but hardly can be meant.
+
+Each check passes over the rows once; a `*` row counts as one row, not as one for every state.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+from orkeon_transitions.definition.findings import Finding
+from orkeon_transitions.definition.models import (
+    ANY_STATE,
+    SAME_STATE,
+    MachineDefinition,
+    TransitionDefinition,
+)
+from orkeon_transitions.definition.places import Path, dotted
+
+# The attributes of a machine: a trigger of such a name is fired by `fire` only. A test of the runtime holds
+# the list against the class.
+MACHINE_MEMBERS = frozenset(
+    {
+        "STATES",
+        "TRIGGERS",
+        "attach_commit",
+        "budget_starts",
+        "can_fire",
+        "check_circuit",
+        "circuit_status",
+        "definition",
+        "during",
+        "fire",
+        "fire_later",
+        "is_circuit_broken",
+        "is_terminal",
+        "machine_id",
+        "on_circuit_broken",
+        "on_refused",
+        "on_transition",
+        "permitted_triggers",
+        "persisted",
+        "policy",
+        "reset_circuit_breaker",
+        "restore",
+        "snapshot",
+        "spend",
+        "state",
+        "transition_count",
+        "try_fire",
+        "why_not",
+    }
+)
+
+_Found = tuple[Path, str, str]
+_Rows = list[tuple[Path, TransitionDefinition]]
+
+
+def check_definition(definition: MachineDefinition) -> list[Finding]:
+    """Looks for what is probably a mistake.
+
+    Codes: `unreachable`, `dead-end`, `no-final`, `shadowed`, `duplicate`, `leaves-final`,
+    `degraded-not-final`, `name-clash`.
+
+    Args:
+        definition: One that loads.
+
+    Returns:
+        The findings in the order of the file, all of them warnings; with lines where the definition was
+        loaded from a text.
+    """
+    found = [one for check in _CHECKS for one in check(definition)]
+    order = {("states",): 0, ("transitions",): 1}
+    found.sort(key=lambda one: (order[one[0][:1]], one[0][1:]))
+    findings = [
+        Finding("warning", code, dotted(path), definition.origin.line(path), message)
+        for path, code, message in found
+    ]
+    return sorted(findings, key=lambda finding: finding.line or 0)
+
+
+def _states_never_entered(definition: MachineDefinition) -> Iterator[_Found]:
+    graph = _Graph(definition)
+    starts = [definition.initial] + ([definition.degraded] if definition.degraded is not None else [])
+    reached = graph.reached_from(starts)
+    for path, name in _states(definition):
+        if name not in reached:
+            yield path, "unreachable", f"the state '{name}' can never be reached"
+
+
+def _states_never_left(definition: MachineDefinition) -> Iterator[_Found]:
+    graph = _Graph(definition)
+    finals = definition.final_states
+    ending = graph.reaching(finals)
+    for path, name in _states(definition):
+        if name in finals:
+            continue
+        if not graph.leads_anywhere(name):
+            yield path, "dead-end", f"the state '{name}' has no way out and is not final"
+        elif finals and name not in ending:
+            yield path, "no-final", f"from the state '{name}' no final state can be reached"
+
+
+def _degraded_goes_on(definition: MachineDefinition) -> Iterator[_Found]:
+    degraded = definition.degraded
+    if degraded is None or degraded in definition.final_states:
+        return
+    for path, name in _states(definition):
+        if name == degraded:
+            yield path, "degraded-not-final", f"the degraded state '{name}' is not final"
+
+
+def _rows_out_of_final_states(definition: MachineDefinition) -> Iterator[_Found]:
+    for path, row in _rows(definition):
+        ended = [name for name in row.source if name in definition.final_states]
+        if ended:
+            yield path, "leaves-final", f"a machine that has ended in '{ended[0]}' makes no transition"
+
+
+def _rows_given_twice(definition: MachineDefinition) -> Iterator[_Found]:
+    for path, first in _duplicates(_rows(definition)):
+        yield path, "duplicate", f"the same transition as {dotted(first)}"
+
+
+def _rows_never_tried(definition: MachineDefinition) -> Iterator[_Found]:
+    """Finds rows with a row before them that needs no guard, in every state where they could be taken.
+
+    A row that is `always` is hidden only by one that is, too: the others do not pass a limit.
+    """
+    rows = _rows(definition)
+    duplicates = {path for path, _ in _duplicates(rows)}
+    every = frozenset(definition.states_by_name) - definition.final_states
+    winners = {True: _Winners(every), False: _Winners(every)}
+    for path, row in rows:
+        sources = every if row.source == (ANY_STATE,) else frozenset(row.source) & every
+        winner = winners[row.always].over(row, sources)
+        if winner is not None and path not in duplicates:
+            message = f"never tried: {dotted(winner)} comes first and has no guard"
+            yield path, "shadowed", message
+        if not (row.conditions or row.unless):
+            winners[False].add(path, row, sources)
+            if row.always:
+                winners[True].add(path, row, sources)
+
+
+def _triggers_named_like_members(definition: MachineDefinition) -> Iterator[_Found]:
+    seen = set()
+    for path, row in _rows(definition):
+        name = row.trigger
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in MACHINE_MEMBERS or (name.startswith("__") and name.endswith("__")):
+            yield path, "name-clash", f"the machine has an attribute '{name}': only fire('{name}') fires it"
+
+
+_CHECKS: tuple[Callable[[MachineDefinition], Iterator[_Found]], ...] = (
+    _states_never_entered,
+    _states_never_left,
+    _degraded_goes_on,
+    _rows_out_of_final_states,
+    _rows_given_twice,
+    _rows_never_tried,
+    _triggers_named_like_members,
+)
+
+
+class _Graph:
+    """Which state leads to which other; what every state leads to is kept once."""
+
+    def __init__(self, definition: MachineDefinition) -> None:
+        self._finals = definition.final_states
+        self._live = [state.name for state in definition.states if not state.final]
+        self._from_all: set[str] = set()
+        self._from: dict[str, set[str]] = defaultdict(set)
+        for row in definition.transitions:
+            if row.dest is None or row.dest == SAME_STATE:
+                continue
+            if row.source == (ANY_STATE,):
+                self._from_all.add(row.dest)
+            for source in definition.sources_of(row) if row.source != (ANY_STATE,) else ():
+                self._from[source].add(row.dest)
+
+    def leads_anywhere(self, state: str) -> bool:
+        """Whether a state that is not final can be left for another."""
+        own = self._from.get(state, frozenset())
+        return len(own) > (state in own) or len(self._from_all) > (state in self._from_all)
+
+    def reached_from(self, starts: Iterable[str]) -> set[str]:
+        """Every state that can be reached from these, themselves included."""
+        reached, waiting = set(starts), list(starts)
+        all_added = False
+        while waiting:
+            state = waiting.pop()
+            nexts = set(self._from.get(state, ()))
+            if state not in self._finals and not all_added:
+                nexts |= self._from_all
+                all_added = True
+            waiting += nexts - reached
+            reached |= nexts
+        return reached
+
+    def reaching(self, ends: frozenset[str]) -> set[str]:
+        """Every state from which one of these can be reached, themselves included."""
+        back: dict[str, list[str]] = defaultdict(list)
+        for state, dests in self._from.items():
+            for dest in dests:
+                back[dest].append(state)
+        reaching, waiting = set(ends), list(ends)
+        all_added = False
+        while waiting:
+            state = waiting.pop()
+            befores = set(back[state])
+            if state in self._from_all and not all_added:
+                befores |= set(self._live)
+                all_added = True
+            waiting += befores - reaching
+            reaching |= befores
+        return reaching
+
+
+class _Winners:
+    """The rows without a guard so far, by trigger and state."""
+
+    def __init__(self, every: frozenset[str]) -> None:
+        self._every = every
+        self._everywhere: dict[str, Path] = {}
+        self._somewhere: dict[str, dict[str, Path]] = defaultdict(dict)
+
+    def add(self, path: Path, row: TransitionDefinition, sources: frozenset[str]) -> None:
+        """Adds a row without a guard."""
+        if row.trigger in self._everywhere:
+            return
+        if sources is self._every:
+            self._everywhere[row.trigger] = path
+            return
+        somewhere = self._somewhere[row.trigger]
+        for source in sources:
+            somewhere.setdefault(source, path)
+        if len(somewhere) == len(self._every) > 0:
+            self._everywhere[row.trigger] = path
+
+    def over(self, row: TransitionDefinition, sources: frozenset[str]) -> Path | None:
+        """The row that wins over this one wherever it could be taken, or one of several."""
+        if not sources:
+            return None
+        somewhere = self._somewhere.get(row.trigger, {})
+        if sources is not self._every and all(source in somewhere for source in sources):
+            return min(somewhere[source] for source in sources)
+        return self._everywhere.get(row.trigger)
+
+
+def _states(definition: MachineDefinition) -> list[tuple[Path, str]]:
+    return [(("states", index), state.name) for index, state in enumerate(definition.states)]
+
+
+def _rows(definition: MachineDefinition) -> _Rows:
+    return [(("transitions", index), row) for index, row in enumerate(definition.transitions)]
+
+
+def _duplicates(rows: _Rows) -> list[tuple[Path, Path]]:
+    """The rows that say what an earlier one says, each with that one; what people read does not count."""
+    first: dict[tuple[object, ...], Path] = {}
+    twice = []
+    for path, row in rows:
+        said = (
+            row.trigger,
+            frozenset(row.source),
+            row.dest,
+            row.conditions,
+            row.unless,
+            row.before,
+            row.after,
+            row.always,
+            row.repeatable,
+        )
+        if said in first:
+            twice.append((path, first[said]))
+        else:
+            first[said] = path
+    return twice

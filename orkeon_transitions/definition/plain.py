@@ -1,0 +1,79 @@
+"""A program's mapping as plain data: Enum members, Enum classes and state objects become text and mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from orkeon_transitions.definition.places import Path, Source
+from orkeon_transitions.errors import DefinitionError
+
+_DEEPEST = 60
+_STATE_LISTS = ("on_enter", "on_exit", "tags")
+
+
+def plain_source(data: Mapping[Any, Any], *, error: type[DefinitionError] = DefinitionError) -> Source:
+    """Makes a source of a mapping that a program gives; it has no places."""
+    source = Source(error=error)
+    source.data = _plain(source, data, (), 0)
+    source.raise_problems()
+    return source
+
+
+def enum_text(member: Enum) -> str:
+    """The text by which an Enum member is known: its value if that is text, else its name."""
+    return str(member.value) if isinstance(member.value, str) else member.name
+
+
+def _plain(source: Source, value: Any, path: Path, depth: int) -> Any:
+    if depth > _DEEPEST:
+        source.problem(path[:_DEEPEST], f"nested more than {_DEEPEST} deep")
+        return None
+    if isinstance(value, Enum):
+        return enum_text(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, type) and issubclass(value, Enum):
+        return [enum_text(member) for member in value]
+    if isinstance(value, Mapping):
+        return _plain_mapping(source, value, path, depth)
+    if isinstance(value, list | tuple):
+        return [_plain(source, item, (*path, index), depth + 1) for index, item in enumerate(value)]
+    if _is_state(value):
+        return _plain(source, _state_mapping(value), path, depth + 1)
+    return value
+
+
+def _plain_mapping(source: Source, value: Mapping[Any, Any], path: Path, depth: int) -> dict[str, Any]:
+    plain = {}
+    for key, content in value.items():
+        name = enum_text(key) if isinstance(key, Enum) else key
+        if not isinstance(name, str):
+            source.problem(path, f"a key must be text, not {key!r}")
+            continue
+        plain[str.__str__(name)] = _plain(source, content, (*path, name), depth + 1)
+    return plain
+
+
+def _is_state(value: Any) -> bool:
+    """Whether a value looks like one of `transitions`' state objects, which are not imported here."""
+    return not isinstance(value, type) and all(
+        hasattr(value, name) for name in ("name", "on_enter", "on_exit")
+    )
+
+
+def _state_mapping(state: Any) -> dict[str, Any]:
+    mapping: dict[str, Any] = {"name": getattr(state, "value", state.name)}
+    if getattr(state, "final", False):
+        mapping["final"] = True
+    for name in _STATE_LISTS:
+        if getattr(state, name, None):
+            mapping[name] = list(getattr(state, name))
+    if getattr(state, "timeout", 0):
+        mapping["timeout"] = state.timeout
+        if getattr(state, "on_timeout", None):
+            mapping["on_timeout"] = state.on_timeout[0]
+    if getattr(state, "states", None):
+        mapping["children"] = list(state.states)
+    return mapping
