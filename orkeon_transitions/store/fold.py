@@ -1,0 +1,281 @@
+"""What a journal's records say about one machine, folded over its definition.
+
+Pure: no file, no clock, no machine. A record is believed even where it is odd, and what is odd is an anomaly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from orkeon_transitions.definition.models import SAME_STATE, MachineDefinition
+from orkeon_transitions.store.records import JournalRecord
+
+AnomalyCode = Literal[
+    "illegal-step", "many-errors", "many-waits", "gap", "clock-backwards", "definition-changed"
+]
+
+MOST_ERRORS = 2
+MOST_WAITS = 10
+ERROR_STATES = frozenset({"error", "failed"})
+WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transition of a journal.
+
+    Attributes:
+        ordinal: Its number in the machine's life; in a foreign log, its number in the log.
+        timestamp: Wall time with an offset.
+        trigger: What was fired; None when a clock degraded the machine by itself.
+        from_state: The state before.
+        to_state: The state after.
+        line: Where it stands in the file, counted from 1.
+        transition_count: What the budget had used after it; 1 begins a new budget.
+        degraded: Whether the breaker made it.
+        internal: Whether the state was kept without leaving it; None if a foreign log does not say.
+        reason: Why the breaker made it, or None.
+        error: What a callback raised after the state was written, or None: the transition stands.
+    """
+
+    ordinal: int
+    timestamp: datetime
+    trigger: str | None
+    from_state: str
+    to_state: str
+    line: int
+    transition_count: int
+    degraded: bool = False
+    internal: bool | None = None
+    reason: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """Something odd about a journal.
+
+    Attributes:
+        code: Which kind: `illegal-step` (the definition has no such row), `many-errors` (more than 2 entries
+            of a state named error or failed), `many-waits` (more than 10 of a waiting one), `gap` (the step
+            does not follow from the one before), `clock-backwards`, `definition-changed` (recorded with
+            another content of the definition).
+        message: One sentence.
+        line: Where it shows, counted from 1.
+    """
+
+    code: AnomalyCode
+    message: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a journal says about one machine.
+
+    Attributes:
+        machine_id: The machine's own name; None if the journal is empty.
+        final_state: The state in which it was last.
+        steps: Its transitions, in order.
+        histogram: Entries by state in the current budget, its first state included, as in the status.
+        anomalies: What is odd, in the order of the lines.
+        transition_count: What the current budget had used.
+        is_circuit_broken: Whether its breaker had tripped.
+        broken_reason: Why, or None.
+    """
+
+    machine_id: str | None
+    final_state: str
+    steps: list[Step]
+    histogram: dict[str, int]
+    anomalies: list[Anomaly]
+    transition_count: int
+    is_circuit_broken: bool
+    broken_reason: str | None
+
+
+def fold(
+    records: Iterable[JournalRecord], definition: MachineDefinition, machine_id: str | None = None
+) -> Replay:
+    """Folds the records of one machine, in order, over its definition."""
+    folding = _Fold(definition)
+    for record in records:
+        machine_id = record.machine_id
+        folding.take(record)
+    return folding.result(machine_id)
+
+
+@dataclass(slots=True)
+class _Fold:
+    """What is known after the records so far."""
+
+    definition: MachineDefinition
+    state: str = ""
+    ordinal: int = 0
+    count: int = 0
+    visits: Counter[str] = field(default_factory=Counter)
+    is_broken: bool = False
+    broken_reason: str | None = None
+    last: JournalRecord | None = None
+    steps: list[Step] = field(default_factory=list)
+    anomalies: list[Anomaly] = field(default_factory=list)
+    error_lines: list[int] = field(default_factory=list)
+    wait_lines: list[int] = field(default_factory=list)
+    definitions: set[str | None] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.state = self.definition.initial
+        self.visits = Counter({self.state: 1})
+        self.definitions = {None, self.definition.content_hash}
+
+    def take(self, record: JournalRecord) -> None:
+        self._look_at_clock(record)
+        self._look_at_definition(record)
+        match record.fact:
+            case "transition":
+                self._transition(record)
+            case "transition_failed":
+                self._failed(record)
+            case "circuit_broken":
+                self._look_for_gap(record, self.ordinal)
+            case "breaker_reset":
+                self._look_for_gap(record, self.ordinal)
+                self._begin_budget(record.to_state)
+            case "recording":
+                self._joined(record)
+        self.is_broken = record.broken
+        self.broken_reason = (record.reason or self.broken_reason) if record.broken else None
+        self.last = record
+
+    def result(self, machine_id: str | None) -> Replay:
+        self._look_at_entries("many-errors", self.error_lines, MOST_ERRORS, "errors; see the error log")
+        self._look_at_entries("many-waits", self.wait_lines, MOST_WAITS, "waits; tools may be timing out")
+        return Replay(
+            machine_id=machine_id,
+            final_state=self.state,
+            steps=self.steps,
+            histogram=dict(self.visits),
+            anomalies=sorted(self.anomalies, key=lambda anomaly: anomaly.line),
+            transition_count=self.count,
+            is_circuit_broken=self.is_broken,
+            broken_reason=self.broken_reason,
+        )
+
+    def _note(self, code: AnomalyCode, message: str, line: int) -> None:
+        self.anomalies.append(Anomaly(code, message, line))
+
+    def _transition(self, record: JournalRecord) -> None:
+        self._look_for_gap(record, self.ordinal + 1)
+        internal = self._judge(record)
+        self.ordinal = self.ordinal + 1 if record.ordinal is None else record.ordinal
+        count = self.count + 1 if record.transition_count is None else record.transition_count
+        if count == 1:
+            self._begin_budget(record.from_state)
+        self.count = count
+        self.state = record.to_state
+        if not internal:
+            self._enter(record)
+        self.steps.append(
+            Step(
+                ordinal=self.ordinal,
+                timestamp=record.timestamp,
+                trigger=record.trigger,
+                from_state=record.from_state,
+                to_state=record.to_state,
+                line=record.line,
+                transition_count=count,
+                degraded=bool(record.degraded),
+                internal=internal,
+                reason=record.reason,
+            )
+        )
+
+    def _begin_budget(self, state: str) -> None:
+        self.count = 0
+        self.visits = Counter({state: 1})
+
+    def _enter(self, record: JournalRecord) -> None:
+        self.visits[self.state] += 1
+        if self.state in ERROR_STATES:
+            self.error_lines.append(record.line)
+        if self.state == WAITING or self.state.startswith(f"{WAITING}_"):
+            self.wait_lines.append(record.line)
+
+    def _failed(self, record: JournalRecord) -> None:
+        for place in reversed(range(len(self.steps))):
+            if self.steps[place].ordinal == record.ordinal:
+                self.steps[place] = replace(self.steps[place], error=record.error)
+                return
+        self._note("gap", f"transition {record.ordinal} failed, but was not recorded", record.line)
+
+    def _joined(self, record: JournalRecord) -> None:
+        if self.last is not None:
+            self._look_for_gap(record, self.ordinal)
+        self.state = record.to_state
+        self.ordinal = record.ordinal or 0
+        self.count = record.transition_count or 0
+        self.visits = Counter(record.visits or {self.state: 1})
+
+    def _judge(self, record: JournalRecord) -> bool | None:
+        """Notes a step that the definition does not have.
+
+        Returns:
+            Whether the step was internal; None if neither the record nor the definition says so.
+        """
+        stayed = record.from_state == record.to_state
+        rows = self.definition.rows_by_state.get(record.from_state, ())
+        kinds = {
+            row.dest is None
+            for row in rows
+            if row.trigger == record.trigger
+            and (row.dest == record.to_state or (stayed and row.dest in (None, SAME_STATE)))
+        }
+        if record.internal is not None:
+            kinds &= {record.internal}
+        if not kinds and not self._is_degraded_move(record):
+            self._note(
+                "illegal-step",
+                f"'{self.definition.name}' has no transition {record.from_state} --{record.trigger}--> "
+                f"{record.to_state}",
+                record.line,
+            )
+        if record.internal is not None or len(kinds) != 1:
+            return record.internal
+        return kinds.pop()
+
+    def _is_degraded_move(self, record: JournalRecord) -> bool:
+        """A log that does not tell degraded moves is believed when it ends in the degraded state."""
+        legal = record.to_state == self.definition.degraded
+        return legal and record.degraded is not False and record.from_state in self.definition.states_by_name
+
+    def _look_for_gap(self, record: JournalRecord, ordinal: int) -> None:
+        if record.from_state != self.state:
+            message = f"expected the machine in '{self.state}', not in '{record.from_state}'"
+        elif record.ordinal not in (None, ordinal):
+            message = f"expected transition {ordinal}, not {record.ordinal}"
+        else:
+            return
+        self._note("gap", message, record.line)
+
+    def _look_at_clock(self, record: JournalRecord) -> None:
+        if self.last is not None and record.timestamp < self.last.timestamp:
+            self._note(
+                "clock-backwards", f"{record.timestamp} comes after {self.last.timestamp}", record.line
+            )
+
+    def _look_at_definition(self, record: JournalRecord) -> None:
+        if record.definition not in self.definitions:
+            self.definitions.add(record.definition)
+            self._note(
+                "definition-changed",
+                f"recorded with another content of '{record.machine or self.definition.name}'",
+                record.line,
+            )
+
+    def _look_at_entries(self, code: AnomalyCode, lines: list[int], most: int, what: str) -> None:
+        if len(lines) > most:
+            self._note(code, f"{len(lines)} {what}", lines[most])

@@ -1,0 +1,219 @@
+"""A journal in a file of JSON lines: one line per fact, written before the new state is visible."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from orkeon_transitions.errors import JournalError
+from orkeon_transitions.store.records import fact_line, parse_line, recording_line
+
+try:
+    import fcntl
+except ImportError:  # Windows has no advisory locks of this kind; there, one process writes a journal.
+    fcntl = None  # type: ignore[assignment]  # the module's absence is the value
+
+if TYPE_CHECKING:
+    from orkeon_transitions.facts import Fact, Snapshot
+    from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
+
+
+class JsonlJournal:
+    """Writes what machines do to a file, one JSON line per fact.
+
+    ::
+
+        with JsonlJournal("run.jsonl") as journal:
+            journal.record(fsm)
+
+    The journal is the machine's commit hook: a fact is written and flushed before the new state becomes
+    visible, and a machine whose fact cannot be written does not move. Several machines may share one journal,
+    from any thread; several processes may append to one file.
+
+    A file whose last line was torn by a crash is repaired when it is opened: the fragment goes to
+    `<file>.torn`, with a warning. A whole record that only lacks its newline is a record.
+
+    Args:
+        path: The file; made if it is not there.
+        fsync: Whether to wait until each line has reached the disk, for power cuts.
+
+    Raises:
+        JournalError: The file cannot be opened for writing, or not be repaired.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, fsync: bool = False) -> None:
+        self.path = Path(path)
+        self._fsync = fsync
+        self._lock = threading.RLock()
+        self._half_line_at: int | None = None
+        try:
+            self._file: IO[bytes] = self.path.open("ab", buffering=0)
+        except OSError as error:
+            raise JournalError(f"cannot open the journal {self.path}: {error.strerror}") from error
+        try:
+            with _file_lock(self._file):
+                self._repair()
+            if fsync:
+                _sync_folder(self.path.parent)
+        except OSError as error:
+            self._file.close()
+            raise JournalError(f"cannot repair the journal {self.path}: {error.strerror}") from error
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r}{', closed' if self.closed else ''})"
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the journal takes no more facts; its machines may then be given another one."""
+        return self._file.closed
+
+    def close(self) -> None:
+        """Closes the file. A machine that is still attached does not move until it has another journal."""
+        with self._lock:
+            self._file.close()
+
+    def record(self, machine: StateMachine[Any, Any] | AsyncStateMachine[Any, Any]) -> None:
+        """Becomes the commit hook of a machine.
+
+        A machine that has already moved gets a line that says where it is, so that replay begins there.
+
+        Args:
+            machine: The machine.
+
+        Raises:
+            JournalError: The journal is closed, or that line cannot be written.
+            OrkeonError: The machine has another commit hook.
+        """
+        # Under the lock no fact of this machine can be written between the hook and the first line.
+        with self._lock:
+            self._refuse_if_closed()
+            machine.attach_commit(self)
+            snapshot = machine.snapshot()
+            if snapshot.ordinal or snapshot.trip or snapshot.state != machine.definition.initial:
+                self._append(recording_line(snapshot))
+
+    def __call__(self, fact: Fact, snapshot: Snapshot) -> None:
+        """Writes one fact: the commit hook itself.
+
+        Raises:
+            JournalError: The journal is closed, or the line cannot be written.
+        """
+        line = fact_line(fact, snapshot)
+        with self._lock:
+            self._refuse_if_closed()
+            self._append(line)
+
+    def _refuse_if_closed(self) -> None:
+        if self._file.closed:
+            raise JournalError(f"the journal {self.path} is closed")
+
+    def _append(self, line: bytes) -> None:
+        try:
+            with _file_lock(self._file):
+                self._cut_half_line()
+                self._half_line_at = os.fstat(self._file.fileno()).st_size
+                try:
+                    self._write(line)
+                except OSError:
+                    with contextlib.suppress(OSError):
+                        self._cut_half_line()
+                    raise
+                self._half_line_at = None
+        except OSError as error:
+            raise JournalError(f"cannot write to the journal {self.path}: {error.strerror}") from error
+
+    def _write(self, line: bytes) -> None:
+        """Writes a whole line; a nearly full disk takes only a part of it at first."""
+        rest = memoryview(line)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+        if self._fsync:
+            os.fsync(self._file.fileno())
+
+    def _cut_half_line(self) -> None:
+        """Cuts off what a failed write has left."""
+        if self._half_line_at is None:
+            return
+        if os.fstat(self._file.fileno()).st_size > self._half_line_at:
+            self._file.truncate(self._half_line_at)
+        self._half_line_at = None
+
+    def _repair(self) -> None:
+        """Makes the file end with a whole record and its newline."""
+        if not self.path.is_file():
+            return
+        number, start, last = _last_line(self.path)
+        try:
+            parse_line(last)
+        except ValueError:
+            self._set_apart(last, start)
+            warnings.warn(
+                f"{self.path}:{number}: the last line is torn; it was moved to {self._torn.name}",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
+        if last and not last.endswith(b"\n"):
+            self._write(b"\n")
+
+    @property
+    def _torn(self) -> Path:
+        return self.path.with_name(self.path.name + ".torn")
+
+    def _set_apart(self, fragment: bytes, start: int) -> None:
+        # The fragment is safe in its new place before it leaves the old one.
+        with self._torn.open("ab") as torn:
+            torn.write(fragment.rstrip(b"\r\n") + b"\n")
+            torn.flush()
+            os.fsync(torn.fileno())
+        self._file.truncate(start)
+
+
+def _last_line(path: Path) -> tuple[int, int, bytes]:
+    """The last line that is not blank: number, start and bytes (empty if there is none)."""
+    found, start = (0, 0, b""), 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                found = (number, start, line)
+            start += len(line)
+    return found
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes the file's name last, too. Not every system opens folders."""
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+@contextlib.contextmanager
+def _file_lock(file: IO[bytes]) -> Iterator[None]:
+    """Keeps other processes' journals out while a line is written whole or cut off."""
+    held = False
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # some network file systems know no locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+            held = True
+    try:
+        yield
+    finally:
+        if held and not file.closed:
+            fcntl.flock(file, fcntl.LOCK_UN)
