@@ -39,14 +39,14 @@ class _RouterRules(ShippedMachine[GraphRouterState, GraphRouterTrigger]):
 
     def route_chose_execute_task(self, event: TriggerEvent) -> bool:
         """Guard of the step back to `execute_task`."""
-        return self._answer_of(event) == GraphRouterState.EXECUTE_TASK
+        return self._chose(event, GraphRouterState.EXECUTE_TASK)
 
     def route_chose_end(self, event: TriggerEvent) -> bool:
         """Guard of the step to `end`."""
-        return self._answer_of(event) == GraphRouterState.END
+        return self._chose(event, GraphRouterState.END)
 
-    def _answer_of(self, event: TriggerEvent) -> Any:
-        return event.payload.get("chosen", self.chosen)
+    def _chose(self, event: TriggerEvent, node: GraphRouterState) -> bool:
+        return bool(event.payload.get("chosen", self.chosen) == node)
 
     def _fields_after(self, event: TriggerEvent) -> Mapping[str, Any]:
         changes = super()._fields_after(event)

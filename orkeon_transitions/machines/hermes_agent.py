@@ -347,7 +347,7 @@ def _seconds(name: str, value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or value < 0 or not math.isfinite(value):
         raise ValueError(f"{name} must be a number of seconds that is not negative, not {value!r}")
-    return value
+    return float(value)
 
 
 class HermesAgentFSM(_HermesRules, StateMachine[AgentState, AgentTrigger]):
@@ -360,7 +360,7 @@ class HermesAgentFSM(_HermesRules, StateMachine[AgentState, AgentTrigger]):
     Args:
         session_id: The session's name; also the machine's, unless `machine_id` is given.
         max_retries: Retries of one task.
-        wait_timeout: Seconds after which `waiting` fires `timeout`; 0: it waits for ever.
+        wait_timeout: Seconds after which `waiting` fires `timeout`; 0: waits for ever.
         **options: Those of `StateMachine`, but the definition.
 
     Raises:

@@ -283,10 +283,11 @@ class _Reader:
     def _trigger(self, *, required: bool) -> str | None:
         if required and "trigger" not in self._data:
             raise self._problem("no 'trigger'")
-        return self._optional("trigger", str)
+        trigger: str | None = self._optional("trigger", str)
+        return trigger
 
     def _text(self, key: str) -> str:
-        value = self._optional(key, str)
+        value: str | None = self._optional(key, str)
         if value is None:
             raise self._problem(f"no '{key}'")
         return value
