@@ -11,7 +11,7 @@ has to read its text.
     │   ├── CrewDefinitionError
     │   └── GraphDefinitionError
     ├── InvalidTransitionError     refusal, machine, state, trigger
-    │   └── GuardRejectedError     and the result of the work whose `done` was refused, if any
+    │   └── GuardRejectedError
     ├── CircuitBrokenError         status
     │   └── GraphCircuitBrokenError
     ├── RoutingError, NodeReturnError
@@ -93,7 +93,10 @@ class InvalidTransitionError(OrkeonError):
         machine: The name of the definition.
         state: The state in which the trigger was refused.
         trigger: The trigger that was tried.
+        result: What the work of `during` gave, when the trigger that reports it was refused; else None.
     """
+
+    result: Any = None
 
     def __init__(self, refusal: Refusal, *, machine: str) -> None:
         self.refusal = refusal
@@ -104,13 +107,7 @@ class InvalidTransitionError(OrkeonError):
 
 
 class GuardRejectedError(InvalidTransitionError):
-    """A trigger that a guard refused.
-
-    Attributes:
-        result: What the work of `during` gave, when the trigger that reports it was refused; else None.
-    """
-
-    result: Any = None
+    """A trigger that a guard refused."""
 
 
 class CircuitBrokenError(OrkeonError):
@@ -118,7 +115,10 @@ class CircuitBrokenError(OrkeonError):
 
     Attributes:
         status: The `CircuitBreakerStatus` at that moment: which limit, the counts, the times.
+        result: What the work of `during` gave, if the breaker tripped before it was reported; else None.
     """
+
+    result: Any = None
 
     def __init__(self, message: str, status: CircuitBreakerStatus) -> None:
         self.status = status

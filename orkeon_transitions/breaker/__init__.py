@@ -10,6 +10,7 @@ from orkeon_transitions.breaker.policy import CircuitBreakerPolicy
 from orkeon_transitions.breaker.rule import (
     NESTING_LIMIT,
     Trip,
+    judge_clocks,
     judge_departure,
     judge_entry,
     judge_nesting,
@@ -26,6 +27,7 @@ __all__ = [
     "Repetition",
     "StateClock",
     "Trip",
+    "judge_clocks",
     "judge_departure",
     "judge_entry",
     "judge_nesting",

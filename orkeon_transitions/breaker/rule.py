@@ -43,6 +43,19 @@ def judge_departure(
             BreakerLimit.MAX_TRANSITIONS,
             f"Max transitions exceeded ({counts.transitions}/{policy.max_transitions})",
         )
+    if trip := judge_clocks(policy, counts, now, clock):
+        return trip
+    for meter, most in policy.meters.items():
+        spent = counts.spent.get(meter, 0)
+        if spent > most:
+            return Trip(BreakerLimit.METERS, f"Budget exhausted: {spent:g} {meter} spent (allowed {most:g})")
+    return None
+
+
+def judge_clocks(
+    policy: CircuitBreakerPolicy, counts: BreakerCounts, now: float, clock: StateClock
+) -> Trip | None:
+    """Judges the two clocks alone (limits 2 and 4), for whoever watches the time."""
     here, allowed = counts.time_in_state(now), clock.timeout_under(policy)
     if allowed and here > allowed:
         return Trip(
@@ -55,10 +68,6 @@ def judge_departure(
             BreakerLimit.MAX_TOTAL_DURATION,
             f"Max total duration exceeded: {total:.3g}s running (allowed {allowed:g}s)",
         )
-    for meter, most in policy.meters.items():
-        spent = counts.spent.get(meter, 0)
-        if spent > most:
-            return Trip(BreakerLimit.METERS, f"Budget exhausted: {spent:g} {meter} spent (allowed {most:g})")
     return None
 
 

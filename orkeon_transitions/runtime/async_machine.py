@@ -1,0 +1,330 @@
+"""The async machine: awaited, first come first served, its clocks watched while nothing fires."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus, judge_clocks
+from orkeon_transitions.definition import MachineDefinition
+from orkeon_transitions.errors import MachineBusyError, StateLeftError
+from orkeon_transitions.facts import Fact, Refusal, TransitionResult
+from orkeon_transitions.runtime import law, snapshots
+from orkeon_transitions.runtime.base import E, MachineBase, S
+from orkeon_transitions.runtime.callbacks import refuse_awaitable
+from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.steps import Steps, T, run, run_async
+from orkeon_transitions.runtime.watch import Watch
+from orkeon_transitions.runtime.work import VisitWork, gone
+
+log = logging.getLogger("orkeon_transitions")
+
+
+class AsyncStateMachine(MachineBase[S, E]):
+    """A machine as `StateMachine`, awaited: guards, actions and the commit hook may be coroutine functions.
+
+    Its clocks are watched by one timer: when a limit passes while nothing fires, the machine trips, or fires
+    the state's `on_timeout`, by itself. Work is bound to the visit of a state with `during`. A second trigger
+    waits for the first; cancelling a caller cancels that call and nothing else. A machine belongs to one event
+    loop.
+
+    The constructor's arguments are those of `StateMachine`.
+    """
+
+    _is_plain: ClassVar[bool] = False
+
+    def _set_up(self) -> None:
+        self._lock = asyncio.Lock()
+        self._holder: asyncio.Task[Any] | None = None
+        self._is_committing = False
+        self._interrupted = False
+        self._held_tasks: set[asyncio.Task[Any]] = set()
+        self._work = VisitWork()
+        self._watch = Watch(self)
+
+    def _engine_for(self, definition: MachineDefinition) -> Any:
+        from orkeon_transitions.runtime.engine import async_engine_for  # noqa: PLC0415 (it imports the law)
+
+        return async_engine_for(definition)
+
+    async def fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
+        """Makes the transition, or raises: see `StateMachine.fire`.
+
+        Raises:
+            InvalidTransitionError: There is no such transition here, or the machine has ended.
+            GuardRejectedError: A guard said no, or raised.
+            CircuitBrokenError: The circuit breaker tripped, or had tripped.
+            MachineBusyError: Another task holds the machine for too long; or it is fired inside of a guard,
+                `before` or `on_exit`.
+            StateLeftError: A clock ran out during a callback, and the state's `on_timeout` was made.
+        """
+        request = self._request(trigger, context, payload)
+        return await self._run(request.trigger, partial(law.demand, self, request))
+
+    async def try_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
+        """Makes the transition; a refusal or a trip is a falsy result that says why."""
+        request = self._request(trigger, context, payload)
+        return await self._run(request.trigger, partial(law.attempt, self, request))
+
+    async def can_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> bool:
+        """Whether `fire` would make the transition now. Runs guards and nothing else."""
+        return await self.why_not(trigger, context, **payload) is None
+
+    async def why_not(self, trigger: E | str, context: Any = None, /, **payload: Any) -> Refusal | None:
+        """What `fire` would be refused for now, or None. Runs guards and nothing else."""
+        return await run_async(law.why_not(self, self._request(trigger, context, payload)))
+
+    async def permitted_triggers(self, context: Any = None, /, **payload: Any) -> list[E]:
+        """The triggers that `fire` would accept now, in file order."""
+        if self.is_terminal:
+            return []
+        names = self._definition.triggers_from(self._counts.state)
+        return [self._trigger_member(name) for name in names if await self.can_fire(name, context, **payload)]
+
+    def fire_later(self, trigger: E | str, context: Any = None, /, **payload: Any) -> None:
+        """Fires after the transition under way, or now if there is none, in a task that the machine holds.
+
+        A refusal goes to `on_refused`; what a callback raises is logged; neither stops the next one.
+        """
+        self._do_later(partial(law.attempt, self, self._request(trigger, context, payload)))
+
+    async def during(
+        self, awaitable: Awaitable[T], *, done: E | str | None = None, failed: E | str | None = None
+    ) -> T:
+        """Awaits work that is bound to this visit of the state.
+
+        Success fires `done(result=...)` and gives the result; an error fires `failed(error=...)` and is
+        raised. If the visit ends otherwise, the work is cancelled. A reflexive transition ends the visit, an
+        internal one does not; of two works the first to end wins.
+
+        Args:
+            awaitable: The work.
+            done: The trigger for success, or None.
+            failed: The trigger for an error, or None.
+
+        Raises:
+            CircuitBrokenError: The breaker tripped while the work ran; the work's result, if it had one by
+                then, is in `result`.
+            StateLeftError: The visit ended while the work ran, or the machine has ended.
+            InvalidTransitionError: `done` was refused; the error's `result` is what the work gave.
+        """
+        return await self._work.run(self, awaitable, done, failed)
+
+    async def check_circuit(self) -> CircuitBreakerStatus:
+        """Trips if a clock has run out (or takes the state's `on_timeout`); gives the status.
+
+        Raises:
+            CircuitBrokenError: It tripped, or had tripped, and did not move to a degraded state.
+        """
+        await self._run("check_circuit", partial(law.demand_clocks, self))
+        return self.circuit_status
+
+    def spend(self, **meters: float) -> None:
+        """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
+
+        Raises:
+            ValueError: An amount is negative.
+        """
+        self._counts = self._spending(meters)
+
+    def reset_circuit_breaker(self) -> None:
+        """Clears the trip and all counts and starts the clocks anew; the state stays.
+
+        While a transition is under way, or if the commit hook is a coroutine function, it happens in its
+        turn: before the next trigger that is fired.
+        """
+        if self._holder is None and not _is_coroutine_function(self._commit_hook):
+            run(law.reset(self))
+            return
+        self._do_later(partial(law.reset, self))
+
+    # ------------------------------------------------------------------------------------------ one at a time
+    async def _run(self, what: str, begin: Callable[[], Steps[T]], visit: int | None = None) -> T:
+        if self._holder is not None and self._holder is asyncio.current_task():
+            return await self._run_nested(what, begin, visit)
+        await self._acquire()
+        try:
+            self._holder = asyncio.current_task()
+            if not self._watch.is_armed:
+                self._watch.arm()
+            await self._work_off()
+            if visit is not None and visit != self._counts.visit:
+                raise gone(self)
+            outcome = await self._run_interruptible(begin)
+            await self._work_off()
+            return outcome
+        finally:
+            self._holder = None
+            self._lock.release()
+            self._listeners.tell()
+            self._work_off_if_free()
+
+    async def _run_nested(self, what: str, begin: Callable[[], Steps[T]], visit: int | None) -> T:
+        law.refuse_too_early(self, what)
+        if visit is not None and visit != self._counts.visit:
+            raise gone(self)
+        self._depth += 1
+        try:
+            return await run_async(begin())
+        finally:
+            self._depth -= 1
+
+    async def _acquire(self) -> None:
+        try:
+            async with asyncio.timeout(self._lock_timeout):
+                await self._lock.acquire()
+        except TimeoutError:
+            raise MachineBusyError(
+                f"machine '{self._definition.name}' is making another transition and did not become free in "
+                f"{self._lock_timeout:g} s"
+            ) from None
+
+    async def _run_interruptible(self, begin: Callable[[], Steps[T]]) -> T:
+        """Runs steps whose callbacks the timer may cancel: then the limit has its say instead."""
+        self._depth = 1
+        try:
+            return await run_async(begin())
+        except asyncio.CancelledError:
+            if not self._was_interrupted():
+                raise
+            return await self._run_after_interruption()
+        finally:
+            self._depth = 0
+            if self._was_interrupted():
+                # A callback went on in spite of its cancellation.
+                self._watch.arm()
+
+    async def _run_after_interruption(self) -> Any:
+        result = await run_async(law.demand_clocks(self))
+        if result is not None and result.degraded:
+            return result
+        raise StateLeftError(
+            f"a callback of machine '{self._definition.name}' was ended by a clock; "
+            f"the machine is in '{self._counts.state}'"
+        )
+
+    def _was_interrupted(self) -> bool:
+        """Whether the timer, and nobody else, has cancelled the task that holds the machine."""
+        if not self._interrupted or self._holder is None:
+            return False
+        self._interrupted = False
+        return self._holder.uncancel() == 0
+
+    async def _work_off(self) -> None:
+        """Makes what was asked for later, while the machine is held."""
+        while self._later:
+            begin = self._later.popleft()
+            try:
+                await self._run_interruptible(begin)
+            except Exception:
+                # Nobody waits for it, and the next one must have its turn.
+                log.exception("a trigger that machine '%s' fired later failed", self.machine_id)
+
+    def _do_later(self, begin: Callable[[], Steps[Any]]) -> None:
+        self._later.append(begin)
+        self._work_off_if_free()
+
+    def _work_off_if_free(self) -> None:
+        """Whoever holds the machine works the queue off; if nobody does, a task of its own does."""
+        if not self._later or self._holder is not None:
+            return
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        self._hold(self._run("fire_later", _nothing))
+
+    def _hold(self, work: Any) -> None:
+        """Starts a task of the machine's own; the loop holds tasks weakly."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._held_tasks.add(task)
+        task.add_done_callback(self._let_go)
+
+    def _let_go(self, task: asyncio.Task[Any]) -> None:
+        self._held_tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("machine '%s' failed in a task of its own", self.machine_id, exc_info=error)
+
+    # ---------------------------------------------------------------------------------------------- the timer
+    def _time_is_up(self) -> bool:
+        """Called by the timer. True: it has been dealt with, or will be."""
+        counts = self._counts
+        if self.is_terminal or counts.trip is not None:
+            return True
+        if not judge_clocks(self.policy, counts, self._clock(), self._state_clock(counts.state)):
+            return False
+        if self._is_committing:
+            return False
+        if self._holder is None:
+            self._hold(self._run("check_circuit", partial(law.check_clocks, self)))
+        else:
+            self._interrupted = True
+            self._holder.cancel()
+        return True
+
+    def _visit_ended(self) -> None:
+        self._work.end_visit()
+
+    def _clocks_changed(self) -> None:
+        self._watch.arm()
+
+    # ------------------------------------------------------------------------------ for the law and engine
+    async def _commit(
+        self, fact: Fact, counts: BreakerCounts, changed: Mapping[str, Any] | None = None
+    ) -> asyncio.CancelledError | None:
+        """Asks the commit hook, shielded: gives a cancellation that came meanwhile, to go on afterwards."""
+        hook = self._commit_hook
+        if hook is None:
+            return None
+        answer = hook(fact, snapshots.take(self, counts, changed))
+        if not inspect.isawaitable(answer):
+            return None
+        if self._holder is None:
+            refuse_awaitable(answer, "the commit hook, declared as a plain function, gave an awaitable: it")
+        self._is_committing = True
+        try:
+            return await _outcome(asyncio.ensure_future(answer))
+        finally:
+            self._is_committing = False
+
+    async def _settle(self, firing: Firing, dest: str | None) -> asyncio.CancelledError | None:
+        """Commits a transition and writes it; None as the state: an internal one."""
+        counts, result, fields = self._prepared(firing, dest)
+        stopped = await self._commit(result, counts, fields)
+        self._write(firing, counts, result, fields)
+        return stopped
+
+
+async def _outcome(commit: asyncio.Future[Any]) -> asyncio.CancelledError | None:
+    """Waits for a commit whatever happens; a cancellation of the caller is kept, not swallowed."""
+    stopped = None
+    while not commit.done():
+        try:
+            await asyncio.shield(commit)
+        except asyncio.CancelledError as cancellation:
+            if commit.cancelled():
+                raise
+            stopped = cancellation
+        except Exception:  # noqa: BLE001, S112 (read from the commit below)
+            continue
+    error = commit.exception()
+    if error is None:
+        return stopped
+    if stopped is not None:
+        raise stopped from error
+    raise error
+
+
+def _nothing() -> Steps[None]:
+    """Steps that do nothing: the machine is held for the sake of what was asked for later."""
+    yield from ()
+
+
+def _is_coroutine_function(hook: Any) -> bool:
+    return inspect.iscoroutinefunction(hook) or inspect.iscoroutinefunction(
+        getattr(hook, "__call__", None)  # noqa: B004 (an object whose call is a coroutine function)
+    )

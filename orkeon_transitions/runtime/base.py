@@ -1,0 +1,359 @@
+"""What plain and async machines have in common: the record, reading, listening, snapshots."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self
+
+from typing_extensions import TypeVar
+
+from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, CircuitBreakerStatus, StateClock
+from orkeon_transitions.definition import MachineDefinition, load_definition
+from orkeon_transitions.errors import OrkeonError
+from orkeon_transitions.facts import CircuitBroken, Fact, Refusal, Snapshot, TransitionResult
+from orkeon_transitions.runtime import snapshots
+from orkeon_transitions.runtime.callbacks import ask_guard, check_given, check_members
+from orkeon_transitions.runtime.event import TriggerEvent
+from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.listeners import Listeners
+from orkeon_transitions.runtime.naming import members_of, text_of
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.engine import Row
+    from orkeon_transitions.runtime.steps import Steps
+
+S = TypeVar("S", default=Any)
+E = TypeVar("E", default=Any)
+
+CommitHook = Callable[[Fact, Snapshot], Any]
+ENGINES = ("auto", "stock")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a program asks of a machine."""
+
+    trigger: str
+    context: Any
+    payload: Mapping[str, Any]
+
+
+class MachineBase(Generic[S, E]):
+    """The part of a machine that does not fire. Use `StateMachine` or `AsyncStateMachine`.
+
+    Attributes:
+        STATES: The Enum of the states, or None: states are texts.
+        TRIGGERS: The Enum of the triggers, or None: triggers are texts.
+        persisted: The attributes that snapshots keep.
+        budget_starts: Triggers that begin a new budget, once their guards have passed.
+    """
+
+    STATES: ClassVar[type[Enum] | None] = None
+    TRIGGERS: ClassVar[type[Enum] | None] = None
+    persisted: ClassVar[tuple[str, ...]] = ()
+    budget_starts: ClassVar[frozenset[str]] = frozenset()
+    _is_plain: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        definition: MachineDefinition | Mapping[str, Any] | str | Path,
+        *,
+        policy: CircuitBreakerPolicy | None = None,
+        guards: Mapping[str, Any] | None = None,
+        actions: Mapping[str, Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        machine_id: str | None = None,
+        lock_timeout: float | None = 30.0,
+        commit: CommitHook | None = None,
+        engine: str = "auto",
+        snapshot: Snapshot | Mapping[str, Any] | str | None = None,
+        states: type[Enum] | None = None,
+        triggers: type[Enum] | None = None,
+    ) -> None:
+        if engine not in ENGINES:
+            raise ValueError(f"unknown engine '{engine}': valid are {', '.join(ENGINES)}")
+        if lock_timeout is not None and lock_timeout < 0:
+            raise ValueError("lock_timeout must not be negative (None waits without a limit)")
+        self._set_up()
+        self._definition = load_definition(definition)
+        self._guards: Mapping[str, Any] = guards or {}
+        self._actions: Mapping[str, Any] = actions or {}
+        check_given(self._definition, type(self), self._guards, self._actions, plain=self._is_plain)
+        state_enum, trigger_enum = states or self.STATES, triggers or self.TRIGGERS
+        check_members(self._definition, state_enum, trigger_enum)
+        self._states, self._triggers = members_of(state_enum), members_of(trigger_enum)
+        self._engine: Any = self._engine_for(self._definition)
+        self._clock = clock
+        self._lock_timeout = lock_timeout
+        self._commit_hook = commit
+        self._listeners = Listeners()
+        self._later: deque[Callable[[], Steps[Any]]] = deque()
+        self._firing: Firing | None = None
+        self._depth = 0
+        self._unsaved: tuple[str, ...] = ()
+        self._begin(None if snapshot is None else snapshots.read(snapshot), policy, machine_id)
+
+    def _begin(
+        self, snapshot: Snapshot | None, policy: CircuitBreakerPolicy | None, machine_id: str | None
+    ) -> None:
+        if snapshot is None:
+            self.policy = policy or self._default_policy()
+            self.machine_id = machine_id or uuid.uuid4().hex[:12]
+            self._counts = BreakerCounts.fresh(self._definition.initial, self._clock())
+            return
+        self.policy = policy or snapshot.policy
+        self.machine_id = machine_id or snapshot.machine_id
+        self._counts = snapshots.counts_of(self, snapshot)
+        snapshots.put_fields(self, snapshot)
+
+    # ------------------------------------------------------------------------------------------- reading
+    @property
+    def definition(self) -> MachineDefinition:
+        """What the machine is allowed; shared with others of its kind."""
+        return self._definition
+
+    @property
+    def state(self) -> S:
+        """The current state: the Enum's member if the machine has an Enum, else its name."""
+        member: S = self._state_member(self._counts.state)
+        return member
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the machine has ended."""
+        return self._counts.state in self._definition.final_states
+
+    @property
+    def transition_count(self) -> int:
+        """What the budget has used: transitions since the start or the last reset."""
+        return self._counts.transitions
+
+    @property
+    def is_circuit_broken(self) -> bool:
+        """Whether the circuit breaker has tripped."""
+        return self._counts.trip is not None
+
+    @property
+    def circuit_status(self) -> CircuitBreakerStatus:
+        """Everything that the circuit breaker knows at this moment."""
+        return self._status_of(self._counts)
+
+    def snapshot(self) -> Snapshot:
+        """The machine at rest, as plain JSON data: `restore` makes a new machine of it."""
+        return snapshots.take(self, self._counts)
+
+    @classmethod
+    def restore(cls, *source: Any, **options: Any) -> Self:
+        """Makes a new machine that goes on where a snapshot was taken; downtime does not count.
+
+        `restore(definition, snapshot, **options)`; for a class whose constructor takes no definition
+        `restore(snapshot, **options)`. Options are the constructor's. What the snapshot keeps of the
+        constructor's own parameters is passed on; a `policy` that is given replaces the snapshot's.
+
+        Raises:
+            DefinitionError: The snapshot is damaged, or the definition has no such state.
+        """
+        *definition, given = source
+        snapshot = snapshots.read(given)
+        parameters = inspect.signature(cls).parameters
+        kept = {name: value for name, value in snapshot.fields.items() if name in parameters}
+        machine = cls(*definition, **{**kept, **options, "snapshot": snapshot})
+        # Once more: a subclass sets its own attributes after the base class has read the snapshot.
+        snapshots.put_fields(machine, snapshot)
+        return machine
+
+    # ----------------------------------------------------------------------------------------- listening
+    def on_transition(self, listener: Callable[[TransitionResult], object]) -> Callable[[], None]:
+        """Subscribes to every transition that was made; gives the function that unsubscribes."""
+        return self._listeners.subscribe("transition", listener)
+
+    def on_refused(self, listener: Callable[[Refusal], object]) -> Callable[[], None]:
+        """Subscribes to every trigger that was refused; gives the function that unsubscribes."""
+        return self._listeners.subscribe("refused", listener)
+
+    def on_circuit_broken(self, listener: Callable[[CircuitBroken], object]) -> Callable[[], None]:
+        """Subscribes to the trip of the breaker; gives the function that unsubscribes."""
+        return self._listeners.subscribe("broken", listener)
+
+    def attach_commit(self, hook: CommitHook) -> None:
+        """Makes `hook(fact, snapshot)` the machine's one commit hook.
+
+        It is called with each fact, and the snapshot as it will be, before the new state becomes visible; if
+        it raises, nothing has happened. A hook that says it is `closed` may be replaced.
+
+        Raises:
+            OrkeonError: The machine has one already.
+        """
+        if self._commit_hook is not None and not getattr(self._commit_hook, "closed", False):
+            raise OrkeonError(
+                f"machine '{self.machine_id}' has a commit hook already: a second is not possible"
+            )
+        self._commit_hook = hook
+
+    # ----------------------------------------------------------------------------- for subclasses to answer
+    def _default_policy(self) -> CircuitBreakerPolicy:
+        """The policy where neither the constructor nor a snapshot gives one."""
+        return self._definition.circuit_breaker or CircuitBreakerPolicy.default()
+
+    def _state_clock(self, state: str) -> StateClock:
+        """How time counts in a state."""
+        return self._definition.clocks[state]
+
+    def _fields_after(self, event: TriggerEvent) -> Mapping[str, Any]:  # noqa: ARG002 (a hook)
+        """The persisted attributes that a transition changes: pure, asked before the commit."""
+        return {}
+
+    def _written(self, event: TriggerEvent, result: TransitionResult) -> None:
+        """Called when the state has been written, before `on_enter`; must not raise."""
+
+    # ------------------------------------------------------------------------------ for the law and engine
+    def _set_up(self) -> None:
+        """Makes what the kind of machine needs before anything else."""
+
+    def _engine_for(self, definition: MachineDefinition) -> Any:  # noqa: ARG002 (for subclasses)
+        """The engine that all machines of a definition share."""
+        raise TypeError(
+            f"{type(self).__name__} is no machine of its own: use StateMachine or AsyncStateMachine"
+        )
+
+    def _visit_ended(self) -> None:
+        """The visit of a state is over, or the circuit is broken."""
+
+    def _clocks_changed(self) -> None:
+        """A clock was started, stopped or set back."""
+
+    @property
+    def _state_name(self) -> str:
+        return self._counts.state
+
+    def _state_member(self, name: str) -> Any:
+        return self._states.get(name, name)
+
+    def _trigger_member(self, name: str) -> Any:
+        return self._triggers.get(name, name)
+
+    def _status_of(self, counts: BreakerCounts) -> CircuitBreakerStatus:
+        return counts.status(self.policy, self._clock(), self._state_clock(counts.state))
+
+    def _rows(self, trigger: str) -> list[Row]:
+        rows: list[Row] = self._engine.rows(self._counts.state, trigger)
+        return rows
+
+    def _request(
+        self, trigger: Any, context: Any = None, payload: Mapping[str, Any] | None = None
+    ) -> Request:
+        return Request("" if trigger is None else text_of(trigger), context, payload or {})
+
+    def _event(self, request: Request) -> TriggerEvent:
+        trigger = self._trigger_member(request.trigger) if request.trigger else None
+        return TriggerEvent(trigger, self.state, request.context, request.payload)
+
+    def _answer(self, guard: str, event: TriggerEvent) -> Any:
+        return ask_guard(self, guard, event)
+
+    def _now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def _nothing_moved(self, refusal: Refusal, error: Exception | None = None) -> TransitionResult:
+        return TransitionResult(
+            from_state=refusal.state,
+            to_state=refusal.state,
+            trigger=refusal.trigger,
+            ordinal=self._counts.ordinal,
+            timestamp=self._now(),
+            accepted=False,
+            state_changed=False,
+            refusal=refusal,
+            error=error,
+            transition_count=self._counts.transitions,
+        )
+
+    # ------------------------------------------------------------------------------------ writing the state
+    def _prepared(
+        self, firing: Firing, dest: str | None
+    ) -> tuple[BreakerCounts, TransitionResult, Mapping[str, Any]]:
+        """The record, the fact and the fields as they will be."""
+        base, event = firing.base or self._counts, firing.event
+        counts = base.moved(dest, self._clock(), self._state_clock(base.state if dest is None else dest))
+        if firing.repetition is not None:
+            counts = replace(counts, repeats={**counts.repeats, base.state: firing.repetition})
+        result = TransitionResult(
+            from_state=event.from_state,
+            to_state=event.to_state,
+            trigger=event.trigger,
+            ordinal=counts.ordinal,
+            timestamp=self._now(),
+            accepted=firing.degrading is None,
+            state_changed=event.from_state != event.to_state,
+            degraded=firing.degrading is not None,
+            refusal=firing.degrading,
+            internal=dest is None,
+            transition_count=counts.transitions,
+        )
+        return counts, result, {} if firing.degrading is not None else self._fields_after(event)
+
+    def _write(
+        self, firing: Firing, counts: BreakerCounts, result: TransitionResult, fields: Mapping[str, Any]
+    ) -> None:
+        """Makes a committed transition visible. The record is swapped whole, last."""
+        for name, value in fields.items():
+            setattr(self, name, value)
+        if firing.base is None:
+            # Spending may have gone on while a commit was awaited.
+            counts = replace(counts, spent=self._counts.spent)
+        firing.result = result
+        self._counts = counts
+        self._listeners.put("transition", firing.told)
+        self._written(firing.event, result)
+        if not result.internal:
+            self._visit_ended()
+        self._clocks_changed()
+
+    def _spending(self, amounts: Mapping[str, float]) -> BreakerCounts:
+        for meter, amount in amounts.items():
+            if not amount >= 0:
+                raise ValueError(f"spend: {meter}={amount} must not be negative")
+        return self._counts.spending(amounts)
+
+    # ----------------------------------------------------------------------------------------- conveniences
+    def __getattr__(self, name: str) -> Any:
+        definition = self.__dict__.get("_definition")
+        if definition is not None and not name.startswith("_") and name in definition.triggers:
+            return partial(self._by_name, self._trigger_member(name))
+        raise AttributeError(
+            f"{type(self).__name__!r} has no attribute or trigger {name!r}", name=name, obj=self
+        )
+
+    def _by_name(self, trigger: Any, context: Any = None, /, **payload: Any) -> Any:
+        fire: Callable[..., Any] = self.fire
+        return fire(trigger, context, **payload)
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *(name for name in self._definition.triggers if name.isidentifier())]
+
+    def __repr__(self) -> str:
+        broken = ", circuit broken" if self.is_circuit_broken else ""
+        name, state = self._definition.name, self._counts.state
+        return f"<{type(self).__name__} '{name}' {self.machine_id} in '{state}'{broken}>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        kind = type(self).__name__
+        raise TypeError(
+            f"a {kind} cannot be copied or pickled, it holds locks and callbacks: "
+            f"take snapshot() and make a new one with {kind}.restore(...)"
+        )
+
+    def _repr_mimebundle_(self, **_limits: Any) -> dict[str, Any]:
+        from orkeon_transitions.diagrams import mimebundle  # noqa: PLC0415 (drawing is loaded when needed)
+
+        bundle: dict[str, Any] = mimebundle(self)
+        return bundle

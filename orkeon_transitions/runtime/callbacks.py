@@ -1,0 +1,219 @@
+"""Guards and actions by name: methods of the machine's class, or what the program gives.
+
+Names are resolved when they are needed, so that a machine keeps no bound method of its own; that each one
+exists is checked when the machine is made.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from orkeon_transitions.definition import MachineDefinition, nearest
+from orkeon_transitions.errors import DefinitionError, Problem
+from orkeon_transitions.runtime.naming import members_of
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.base import MachineBase
+    from orkeon_transitions.runtime.event import TriggerEvent
+
+
+@dataclass(frozen=True, slots=True)
+class TypedGuard:
+    """A guard of the builder: it takes the plain context, and may ask for its type."""
+
+    function: Callable[[Any], Any]
+    context: type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAction:
+    """An action of the builder: it takes the two states."""
+
+    function: Callable[[Any, Any], Any]
+
+    def __call__(self, event: TriggerEvent) -> Any:
+        """Calls the function with the states that the event has."""
+        return self.function(event.from_state, event.to_state)
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """A guard that did not let a row pass.
+
+    Attributes:
+        guard: Its name.
+        description: What the definition says of it, or None.
+        detail: What to say beyond the description, or None.
+        error: What it raised, or None.
+        forbids: Whether the row asked for a no (`unless`).
+    """
+
+    guard: str
+    description: str | None
+    detail: str | None = None
+    error: Exception | None = None
+    forbids: bool = False
+
+    def __str__(self) -> str:
+        meaning = f" ({'not: ' if self.forbids else ''}{self.description})" if self.description else ""
+        told = f"{'not ' if self.forbids and not self.description else ''}'{self.guard}'{meaning}"
+        return f"{told}: {self.detail}" if self.detail else told
+
+
+def ask_guard(machine: MachineBase[Any, Any], name: str, event: TriggerEvent) -> Any:
+    """Asks one guard.
+
+    Returns:
+        Its answer (on an async machine perhaps an awaitable), or a text that says which context it needs.
+    """
+    guard = machine._guards.get(name) or getattr(machine, name)
+    if not isinstance(guard, TypedGuard):
+        return guard(event)
+    if guard.context is not None and not isinstance(event.context, guard.context):
+        given = "none was given" if event.context is None else f"not {type(event.context).__name__}"
+        return _Needs(f"it needs a context of type {guard.context.__name__}, {given}")
+    return guard.function(event.context)
+
+
+class _Needs(str):
+    """What a typed guard needs and was not given: a no, with its reason."""
+
+    __slots__ = ()
+
+
+def objection_to(definition: MachineDefinition, name: str, wanted: bool, answer: Any) -> Objection | None:
+    """What a guard's answer has against a row, or None."""
+    needs = isinstance(answer, _Needs)
+    if not needs and bool(answer) is wanted:
+        return None
+    return Objection(name, definition.guards.get(name), str(answer) if needs else None, forbids=not wanted)
+
+
+def perform(machine: MachineBase[Any, Any], name: str, event: TriggerEvent) -> Any:
+    """Runs one action and gives what it returns (on an async machine perhaps an awaitable)."""
+    action = machine._actions.get(name) or getattr(machine, name)
+    return action(event)
+
+
+def refuse_awaitable(answer: Any, what: str) -> Any:
+    """Lets a plain machine's answer through, unless it is a coroutine.
+
+    Raises:
+        TypeError: It is one; it has been closed.
+    """
+    if not inspect.isawaitable(answer):
+        return answer
+    if inspect.iscoroutine(answer):
+        answer.close()
+    raise TypeError(f"{what} is async: it needs an AsyncStateMachine")
+
+
+def check_given(
+    definition: MachineDefinition,
+    machine_class: type,
+    guards: Mapping[str, Any],
+    actions: Mapping[str, Any],
+    *,
+    plain: bool,
+) -> None:
+    """Checks that every guard and action exists and suits the machine.
+
+    Raises:
+        DefinitionError: With every one that does not.
+    """
+    problems = list(_missing(definition, machine_class, frozenset(guards), frozenset(actions), plain=plain))
+    for kind, given in (("guard", guards), ("action", actions)):
+        for name, function in given.items():
+            if not callable(function) and not isinstance(function, TypedGuard):
+                problems.append(_problem(name, f"the {kind} '{name}' is not callable"))
+            elif plain and _is_async(function):
+                problems.append(
+                    _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
+                )
+    if problems:
+        raise DefinitionError(problems)
+
+
+@lru_cache(maxsize=512)
+def _missing(
+    definition: MachineDefinition,
+    machine_class: type,
+    guards: frozenset[str],
+    actions: frozenset[str],
+    *,
+    plain: bool,
+) -> tuple[Problem, ...]:
+    problems = []
+    methods = [name for name in dir(machine_class) if not name.startswith("_")]
+    for kind, names, given in (
+        ("guard", guard_names(definition), guards),
+        ("action", action_names(definition), actions),
+    ):
+        for name in names:
+            method = getattr(machine_class, name, None)
+            if name in given:
+                continue
+            if not callable(method):
+                hint = nearest(name, [*given, *methods])
+                told = f"'{definition.name}' names the {kind} '{name}', which is neither given nor a method"
+                problems.append(_problem(name, f"{told} of {machine_class.__name__}", hint))
+            elif plain and _is_async(method):
+                problems.append(
+                    _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
+                )
+    return tuple(problems)
+
+
+def guard_names(definition: MachineDefinition) -> tuple[str, ...]:
+    """Every guard that a row names, once, in file order."""
+    return tuple(dict.fromkeys(g for row in definition.transitions for g in (*row.conditions, *row.unless)))
+
+
+def action_names(definition: MachineDefinition) -> tuple[str, ...]:
+    """Every action that a row or a state names, once, in file order."""
+    of_states = [name for state in definition.states for name in (*state.on_enter, *state.on_exit)]
+    of_rows = [name for row in definition.transitions for name in (*row.before, *row.after)]
+    return tuple(dict.fromkeys([*of_states, *of_rows]))
+
+
+@lru_cache(maxsize=512)
+def check_members(
+    definition: MachineDefinition, states: type[Enum] | None, triggers: type[Enum] | None
+) -> None:
+    """Checks that Enum classes, where there are any, know every state and trigger.
+
+    Raises:
+        DefinitionError: With every name that has no member.
+    """
+    problems = []
+    for kind, names, members in (
+        ("state", tuple(definition.states_by_name), states),
+        ("trigger", definition.triggers, triggers),
+    ):
+        if members is None:
+            continue
+        known = members_of(members)
+        problems += [
+            _problem(name, f"the {kind} '{name}' of '{definition.name}' has no member in {members.__name__}")
+            for name in names
+            if name not in known
+        ]
+    if problems:
+        raise DefinitionError(problems)
+
+
+def _is_async(function: Any) -> bool:
+    if isinstance(function, TypedGuard | PlainAction):
+        return _is_async(function.function)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 (an object whose call is a coroutine function)
+    )
+
+
+def _problem(name: str, message: str, hint: str | None = None) -> Problem:
+    return Problem(file=None, line=None, column=None, path=name, message=message, hint=hint)

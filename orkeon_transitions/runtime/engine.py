@@ -1,0 +1,241 @@
+"""The engine: a `transitions` machine with the mixin, built once per definition and shared by its machines.
+
+It is the reference for what a machine does. A machine is the model; the engine never lists its models, so
+that many thousands can share it. Guards and actions are looked up on the machine that fires.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from transitions import EventData, Machine, Transition
+from transitions.extensions.asyncio import AsyncMachine, AsyncTransition
+
+from orkeon_transitions.breaker import Trip
+from orkeon_transitions.definition import MachineDefinition, TransitionDefinition
+from orkeon_transitions.runtime import law
+from orkeon_transitions.runtime.callbacks import objection_to, perform, refuse_awaitable
+from orkeon_transitions.runtime.mixin import CircuitBreakerMixin
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.base import MachineBase
+    from orkeon_transitions.runtime.firing import Firing
+
+    _AnyMachine = Machine
+else:
+    _AnyMachine = object
+
+STATE_ATTRIBUTE = "_state_name"
+
+
+class Action:
+    """A callback of the engine: the action of that name, on whichever machine fires."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, data: EventData) -> Any:
+        """Performs the action; a coroutine is refused."""
+        machine, firing = _of(data)
+        return refuse_awaitable(perform(machine, self.name, firing.event), f"the action '{self.name}'")
+
+
+class AsyncAction(Action):
+    """The same for async machines: what it gives may be awaited."""
+
+    __slots__ = ()
+
+    def __call__(self, data: EventData) -> Any:
+        """Performs the action."""
+        machine, firing = _of(data)
+        return perform(machine, self.name, firing.event)
+
+
+class Row:
+    """What our rows know beyond those of `transitions`."""
+
+    guards: tuple[tuple[str, bool], ...] = ()
+    always = False
+    repeatable = True
+    dest: str | None
+
+
+class _PlainRow(Row, Transition):
+    def _eval_conditions(self, event_data: EventData) -> bool:
+        machine, firing = _of(event_data)
+        if firing.guard_raised:
+            return False
+        for name, wanted in self.guards:
+            try:
+                answer = machine._answer(name, firing.event)
+            except Exception as error:  # noqa: BLE001 (a guard that raises means no)
+                firing.objections.append(law.raised(machine, name, error))
+                return False
+            if objection := objection_to(machine.definition, name, wanted, answer):
+                firing.objections.append(objection)
+                return False
+        return True
+
+
+class _AsyncRow(Row, AsyncTransition):
+    async def _eval_conditions(  # type: ignore[override]  # a coroutine, as in AsyncTransition
+        self, event_data: EventData
+    ) -> bool:
+        # One after another: `transitions` would gather them, and ask all though the first says no.
+        machine, firing = _of(event_data)
+        if firing.guard_raised:
+            return False
+        for name, wanted in self.guards:
+            try:
+                answer = machine._answer(name, firing.event)
+                if inspect.isawaitable(answer):
+                    answer = await answer
+            except Exception as error:  # noqa: BLE001 (a guard that raises means no)
+                firing.objections.append(law.raised(machine, name, error))
+                return False
+            if objection := objection_to(machine.definition, name, wanted, answer):
+                firing.objections.append(objection)
+                return False
+        return True
+
+    async def _change_state(  # type: ignore[override]  # a coroutine, as in AsyncTransition
+        self, event_data: EventData
+    ) -> None:
+        # The commit hook may be awaited, which `set_state` cannot: it is asked here, between exit and enter.
+        machine, firing = _of(event_data)
+        engine: Any = event_data.machine
+        await engine.get_state(self.source).exit(event_data)
+        stopped = await machine._settle(firing, self.dest)
+        event_data.update(engine.get_state(self.dest))
+        if stopped is not None:
+            raise stopped
+        await engine.get_state(self.dest).enter(event_data)
+
+
+class _Shared(_AnyMachine):
+    """What both engines have in common."""
+
+    action: type[Action] = Action
+
+    def __init__(self, definition: MachineDefinition) -> None:
+        super().__init__(
+            model=None,
+            states=[self._state(state.name, state.on_enter, state.on_exit) for state in definition.states],
+            initial=definition.initial,
+            auto_transitions=False,
+            send_event=True,
+            model_attribute=STATE_ATTRIBUTE,
+            name=definition.name,
+        )
+        for row in definition.transitions:
+            for source in definition.sources_of(row):
+                self._add_row(row, source)
+
+    def _state(self, name: str, on_enter: Iterable[str], on_exit: Iterable[str]) -> dict[str, Any]:
+        # An object per action, so that `transitions` never resolves a name by itself.
+        return {"name": name, "on_enter": self._actions(on_enter), "on_exit": self._actions(on_exit)}
+
+    def _actions(self, names: Iterable[str]) -> list[Action]:
+        return [self.action(name) for name in names]
+
+    def _add_row(self: Any, row: TransitionDefinition, source: str) -> None:
+        dest = source if row.dest == "=" else row.dest
+        self.add_transition(
+            row.trigger, source, dest, before=self._actions(row.before), after=self._actions(row.after)
+        )
+        made = self.events[row.trigger].transitions[source][-1]
+        made.guards = (*((name, True) for name in row.conditions), *((name, False) for name in row.unless))
+        made.always, made.repeatable = row.always, row.repeatable
+
+    def rows(self: Any, state: str, trigger: str) -> list[Row]:
+        """The rows of a trigger in a state, in file order."""
+        event = self.events.get(trigger)
+        found: list[Row] = event.transitions.get(state, []) if event is not None else []
+        return found
+
+    def fire(self: Any, machine: MachineBase[Any, Any], firing: Firing) -> Any:
+        """Sends a trigger that has rows here through `transitions`."""
+        event = self.events[firing.trigger]
+        return event._trigger(EventData(None, event, self, machine, (firing,), {}))
+
+    def degrade(self: Any, machine: MachineBase[Any, Any], firing: Firing) -> Any:
+        """Moves a tripped machine to its degraded state; exit and enter callbacks run."""
+        state = self.get_state(machine._counts.state)
+        data: Any = EventData(state, None, self, machine, (firing,), {})
+        data.breaker_trip = None
+        data.transition = self.transition_cls(state.name, machine.definition.degraded)
+        return data.transition.execute(data)
+
+    def _breaker_gate(self, event_data: EventData) -> Trip | None:
+        machine, firing = _of(event_data)
+        return law.gate(machine, firing)
+
+    def _breaker_wall(self, transition: Any, event_data: EventData) -> Trip | None:
+        machine, firing = _of(event_data)
+        dest = transition.source if transition.dest is None else transition.dest
+        firing.event.to_state = machine._state_member(dest)
+        return law.wall(machine, firing, transition)
+
+
+class _Engine(_Shared, CircuitBreakerMixin, Machine):
+    """The engine of plain machines."""
+
+    transition_cls = _PlainRow
+
+    def set_state(self, state: Any, model: Any = None) -> None:
+        model._settle(model._firing, getattr(state, "name", state))
+
+    def _breaker_stayed(self, event_data: EventData) -> None:
+        machine, firing = _of(event_data)
+        machine._settle(firing, None)
+
+    def _breaker_trip(self, event_data: EventData, trip: Trip) -> bool:
+        _of(event_data)[1].trip = trip
+        return False
+
+
+class _AsyncEngine(_Shared, CircuitBreakerMixin, AsyncMachine):
+    """The engine of async machines."""
+
+    action = AsyncAction
+    transition_cls = _AsyncRow
+
+    @staticmethod
+    async def await_all(callables: Iterable[Callable[[], Any]]) -> list[Any]:
+        """Runs callbacks one after another: `transitions` gathers them, and the others would run on."""
+        return [await function() for function in callables]
+
+    async def cancel_running_transitions(self, model: Any, msg: str | None = None) -> None:
+        """Cancels nothing: a machine is held by one trigger at a time, and a second one waits."""
+
+    async def _breaker_stayed(self, event_data: EventData) -> None:
+        machine, firing = _of(event_data)
+        stopped = await machine._settle(firing, None)
+        if stopped is not None:
+            raise stopped
+
+    async def _breaker_trip(self, event_data: EventData, trip: Trip) -> bool:
+        _of(event_data)[1].trip = trip
+        return False
+
+
+@lru_cache(maxsize=256)
+def engine_for(definition: MachineDefinition) -> _Engine:
+    """The one engine of a definition for plain machines."""
+    return _Engine(definition)
+
+
+@lru_cache(maxsize=256)
+def async_engine_for(definition: MachineDefinition) -> _AsyncEngine:
+    """The one engine of a definition for async machines."""
+    return _AsyncEngine(definition)
+
+
+def _of(data: EventData) -> tuple[Any, Firing]:
+    firing: Firing = data.args[0]  # type: ignore[index]  # a tuple, whatever the stub says
+    return data.model, firing

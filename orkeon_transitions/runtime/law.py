@@ -1,0 +1,286 @@
+"""The law of firing: in which order things are looked at and done.
+
+Terminal state, broken circuit, limits 1, 2, 4 and 5, is there such a row, do its guards pass, limits 3 and 6
+for the chosen row, callbacks. The engine (a `transitions` machine with the mixin) makes the transition; this
+module decides what is asked of it and what its answer means. Everything here runs while the machine is held.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from orkeon_transitions.breaker import (
+    BreakerLimit,
+    StateClock,
+    Trip,
+    judge_clocks,
+    judge_departure,
+    judge_entry,
+    judge_nesting,
+    judge_repetition,
+)
+from orkeon_transitions.errors import CircuitBrokenError, MachineBusyError
+from orkeon_transitions.facts import BreakerReset, CircuitBroken, Refusal, TransitionFailed, TransitionResult
+from orkeon_transitions.runtime import refusals
+from orkeon_transitions.runtime.callbacks import Objection, objection_to
+from orkeon_transitions.runtime.firing import Firing, payload_digest, payload_shown
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.base import MachineBase, Request
+    from orkeon_transitions.runtime.engine import Row
+    from orkeon_transitions.runtime.steps import Effect, Steps
+
+    Machine = MachineBase[Any, Any]
+
+PATIENT = StateClock(0)
+log = logging.getLogger("orkeon_transitions")
+
+
+# ------------------------------------------------------------------------------------------------ judging
+def gate(machine: Machine, firing: Firing) -> Trip | None:
+    """Limits 1, 2, 4 and 5 for a trigger that has rows here; what an `always` row may pass is kept aside."""
+    counts = machine._counts
+    if counts.trip is None and firing.trigger in machine.budget_starts:
+        firing.base = counts.reset(machine._clock())
+        return None
+    trip = counts.trip or _departure(machine, firing.trigger)
+    if trip is None or not any(row.always for row in machine._rows(firing.trigger)):
+        return trip
+    firing.waived = trip
+    return None
+
+
+def wall(machine: Machine, firing: Firing, row: Row) -> Trip | None:
+    """Limits 3 and 6 for the row that was chosen."""
+    if firing.degrading is not None or row.always:
+        return None
+    if firing.waived is not None:
+        return firing.waived
+    counts = firing.base or machine._counts
+    trip = judge_entry(machine.policy, counts, row.dest)
+    if trip is not None or row.repeatable or not machine.policy.max_repeats:
+        return trip
+    firing.repetition = counts.repeated(payload_digest(firing.trigger, firing.event.payload))
+    shown = payload_shown(firing.trigger, firing.event.payload)
+    return judge_repetition(machine.policy, firing.repetition, shown)
+
+
+def _departure(machine: Machine, trigger: str) -> Trip | None:
+    state = machine._counts.state
+    is_way_out = machine.definition.states_by_name[state].on_timeout == trigger
+    clock = PATIENT if is_way_out else machine._state_clock(state)
+    return judge_departure(machine.policy, machine._counts, machine._clock(), clock)
+
+
+# ------------------------------------------------------------------------------------------------- firing
+def demand(machine: Machine, request: Request) -> Steps[TransitionResult]:
+    """Makes one transition, or raises; a move to the degraded state is a result."""
+    return _demanded(machine, (yield from attempt(machine, request)))
+
+
+def _demanded(machine: Machine, result: TransitionResult) -> TransitionResult:
+    if result.refusal is None or result.degraded:
+        return result
+    raise refusals.error_of(machine, result.refusal) from result.error
+
+
+def attempt(machine: Machine, request: Request) -> Steps[TransitionResult]:
+    """Makes one transition, or refuses it, or trips."""
+    trigger = request.trigger
+    if machine.is_terminal:
+        return _refused(machine, refusals.ended(machine, trigger))
+    if trip := judge_nesting(machine._depth):
+        return (yield from _trip(machine, trip, trigger))
+    firing = Firing(machine._event(request), trigger)
+    if machine._rows(trigger):
+        yield from _make(machine, firing, partial(machine._engine.fire, machine, firing))
+        trip = firing.trip
+    else:
+        trip = machine._counts.trip or _departure(machine, trigger)
+    if trip is not None and _has_way_out(machine, trip):
+        return (yield from _after_timeout(machine, trip, request))
+    if trip is not None:
+        return (yield from _trip(machine, trip, trigger))
+    if firing.result is not None:
+        return firing.result
+    if firing.objections:
+        cause = firing.objections[-1].error
+        return _refused(machine, refusals.guarded(machine, trigger, firing.objections), cause)
+    return _refused(machine, refusals.no_such_row(machine, trigger))
+
+
+def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
+    """Lets the engine work, and puts down what a callback raised after the state was written."""
+    outer, machine._firing = machine._firing, firing
+    try:
+        yield effect
+    except Exception as error:
+        yield from _failed(machine, firing, error)
+        raise
+    except BaseException as error:
+        if not isinstance(error, GeneratorExit):
+            yield from _failed(machine, firing, error)
+        raise
+    finally:
+        machine._firing = outer
+
+
+def _failed(machine: Machine, firing: Firing, error: BaseException) -> Steps[None]:
+    if firing.result is None:
+        return
+    firing.result = replace(firing.result, error=error)
+    fact = TransitionFailed(firing.result.ordinal, error, machine._now())
+    try:
+        yield partial(machine._commit, fact, machine._counts)
+    except Exception as second:
+        # The callback's own error is the one to leave `fire`.
+        error.add_note(f"and this failure could not be recorded: {second}")
+        log.exception("the failure of a transition of '%s' could not be recorded", machine.machine_id)
+
+
+def _has_way_out(machine: Machine, trip: Trip) -> bool:
+    if machine._counts.trip is not None or trip.limit is not BreakerLimit.STATE_TIMEOUT:
+        return False
+    return machine.definition.states_by_name[machine._counts.state].on_timeout is not None
+
+
+def _after_timeout(machine: Machine, trip: Trip, request: Request | None) -> Steps[TransitionResult]:
+    """Makes the state's own `on_timeout`, then what was asked, judged in the new state."""
+    visit = machine._counts.visit
+    way_out = machine.definition.states_by_name[machine._counts.state].on_timeout or ""
+    result = yield from attempt(machine, machine._request(way_out))
+    if machine._counts.visit == visit:
+        return (yield from _trip(machine, trip, request.trigger if request else way_out))
+    return result if request is None else (yield from attempt(machine, request))
+
+
+def _refused(machine: Machine, refusal: Refusal, cause: Exception | None = None) -> TransitionResult:
+    machine._listeners.put("refused", lambda: refusal)
+    return machine._nothing_moved(refusal, cause)
+
+
+# --------------------------------------------------------------------------------------------- the breaker
+def _trip(machine: Machine, trip: Trip, trigger: str | None) -> Steps[TransitionResult]:
+    """Breaks the circuit, once; then moves to the degraded state, or refuses."""
+    is_first = machine._counts.trip is None
+    refusal = refusals.broken(machine, trigger, trip)
+    if is_first:
+        yield from _break(machine, trip, trigger)
+    degraded = machine.definition.degraded
+    moves = is_first and machine.policy.use_degraded_mode and degraded is not None
+    if not moves or degraded == machine._counts.state:
+        return _refused(machine, refusal)
+    firing = Firing(machine._event(machine._request(trigger)), trigger or "", refusal)
+    firing.event.to_state = machine._state_member(degraded or "")
+    yield from _make(machine, firing, partial(machine._engine.degrade, machine, firing))
+    if firing.result is None:
+        raise CircuitBrokenError(refusal.message, machine.circuit_status)
+    return firing.result
+
+
+def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
+    broken = replace(machine._counts, trip=trip)
+    fact = CircuitBroken(
+        state=machine.state,
+        trigger=None if trigger is None else machine._trigger_member(trigger),
+        limit=trip.limit,
+        reason=trip.reason,
+        status=machine._status_of(broken),
+        timestamp=machine._now(),
+    )
+    stopped = yield partial(machine._commit, fact, broken)
+    machine._counts = replace(machine._counts, trip=trip)
+    machine._listeners.put("broken", lambda: fact)
+    machine._visit_ended()
+    if stopped is not None:
+        raise stopped
+
+
+def check_clocks(machine: Machine) -> Steps[TransitionResult | None]:
+    """Trips, or takes the state's way out, if a clock has run out; gives None if none has."""
+    if machine.is_terminal:
+        return None
+    counts = machine._counts
+    clock = machine._state_clock(counts.state)
+    trip = counts.trip or judge_clocks(machine.policy, counts, machine._clock(), clock)
+    if trip is None:
+        return None
+    if _has_way_out(machine, trip):
+        return (yield from _after_timeout(machine, trip, None))
+    return (yield from _trip(machine, trip, None))
+
+
+def demand_clocks(machine: Machine) -> Steps[TransitionResult | None]:
+    """`check_clocks`, raising what it finds unless the machine moved to its degraded state."""
+    result = yield from check_clocks(machine)
+    return None if result is None else _demanded(machine, result)
+
+
+def reset(machine: Machine) -> Steps[None]:
+    """Clears the trip and all counts, and starts the clocks anew."""
+    fresh = machine._counts.reset(machine._clock())
+    fact = BreakerReset(machine.state, fresh.ordinal, machine._now())
+    stopped = yield partial(machine._commit, fact, fresh)
+    machine._counts = machine._counts.reset(machine._clock())
+    machine._clocks_changed()
+    if stopped is not None:
+        raise stopped
+
+
+def refuse_too_early(machine: Machine, what: str) -> None:
+    """Refuses a trigger that is fired while another one has not yet written its state.
+
+    Raises:
+        MachineBusyError: It is fired inside of a guard, `before`, `on_exit` or the commit hook.
+    """
+    firing = machine._firing
+    if firing is None or firing.result is not None:
+        return
+    raise MachineBusyError(
+        f"'{what}' came inside of a guard, before or on_exit of '{firing.trigger}', which has not written its "
+        f"state yet on machine '{machine.definition.name}': use fire_later to do it afterwards"
+    )
+
+
+# -------------------------------------------------------------------------------------------------- asking
+def why_not(machine: Machine, request: Request) -> Steps[Refusal | None]:
+    """What a trigger would be refused for now: never counts, never trips, runs guards only."""
+    trigger = request.trigger
+    if machine.is_terminal:
+        return refusals.ended(machine, trigger)
+    firing = Firing(machine._event(request), trigger)
+    rows = machine._rows(trigger)
+    if not rows:
+        trip = machine._counts.trip or _departure(machine, trigger)
+        return refusals.broken(machine, trigger, trip) if trip else refusals.no_such_row(machine, trigger)
+    if trip := gate(machine, firing):
+        return refusals.broken(machine, trigger, trip)
+    for row in rows:
+        if (yield from _passes(machine, firing, row)):
+            trip = wall(machine, firing, row)
+            return refusals.broken(machine, trigger, trip) if trip else None
+        if firing.objections[-1].error is not None:
+            break
+    return refusals.guarded(machine, trigger, firing.objections)
+
+
+def _passes(machine: Machine, firing: Firing, row: Row) -> Steps[bool]:
+    for name, wanted in row.guards:
+        try:
+            answer = yield partial(machine._answer, name, firing.event)
+        except Exception as error:  # noqa: BLE001 (a guard that raises means no)
+            firing.objections.append(raised(machine, name, error))
+            return False
+        if objection := objection_to(machine.definition, name, wanted, answer):
+            firing.objections.append(objection)
+            return False
+    return True
+
+
+def raised(machine: Machine, name: str, error: Exception) -> Objection:
+    """The objection of a guard that raised."""
+    detail = f"it raised {type(error).__name__}: {error}"
+    return Objection(name, machine.definition.guards.get(name), detail, error)

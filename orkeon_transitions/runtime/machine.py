@@ -1,0 +1,209 @@
+"""The plain machine: thread-safe, one trigger at a time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus
+from orkeon_transitions.definition import MachineDefinition
+from orkeon_transitions.errors import MachineBusyError
+from orkeon_transitions.facts import Fact, Refusal, TransitionResult
+from orkeon_transitions.runtime import law, snapshots
+from orkeon_transitions.runtime.base import E, MachineBase, S
+from orkeon_transitions.runtime.callbacks import refuse_awaitable
+from orkeon_transitions.runtime.event import TriggerEvent
+from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.steps import Steps, T, run
+
+log = logging.getLogger("orkeon_transitions")
+
+
+class StateMachine(MachineBase[S, E]):
+    """A machine that runs a definition, guarded by its circuit breaker.
+
+    It may be shared by threads. A subclass names guards and actions as methods that take one event; its
+    triggers are methods too (`fsm.begin()` is `fsm.fire("begin")`).
+
+    Args:
+        definition: A `MachineDefinition`, or what `load_definition` takes.
+        policy: The limits; otherwise the definition's `circuit_breaker`, otherwise the preset `default`.
+        guards: Guards by name: functions of one event.
+        actions: Actions by name: functions of one event.
+        clock: Monotonic seconds.
+        machine_id: The machine's own name in journals; otherwise a random one.
+        lock_timeout: Seconds that a trigger waits for another thread's; None: without a limit.
+        commit: Called with each fact and the snapshot as it will be, before the state becomes visible; if it
+            raises, nothing has happened.
+        engine: `auto` or `stock`; both run the trigger through a `transitions` machine.
+        snapshot: A snapshot to go on from.
+        states: The Enum of the states, if they are to be members.
+        triggers: The Enum of the triggers, if they are to be members.
+
+    Raises:
+        DefinitionError: The definition is not valid, or a guard or action is missing.
+    """
+
+    def _set_up(self) -> None:
+        self._lock = threading.RLock()
+
+    def _engine_for(self, definition: MachineDefinition) -> Any:
+        from orkeon_transitions.runtime.engine import engine_for  # noqa: PLC0415 (the engine imports the law)
+
+        return engine_for(definition)
+
+    def fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
+        """Makes the transition, or raises.
+
+        Args:
+            trigger: The trigger: its name or its Enum member.
+            context: The object that the guards judge.
+            payload: What guards and actions get as `event.payload`.
+
+        Returns:
+            The result. It is falsy if the breaker moved the machine to its degraded state instead.
+
+        Raises:
+            InvalidTransitionError: There is no such transition here, or the machine has ended.
+            GuardRejectedError: A guard said no, or raised.
+            CircuitBrokenError: The circuit breaker tripped, or had tripped.
+            MachineBusyError: Another thread holds the machine for too long; or it is fired inside of a guard,
+                `before` or `on_exit`.
+        """
+        request = self._request(trigger, context, payload)
+        return self._run(request.trigger, partial(law.demand, self, request))
+
+    def try_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
+        """Makes the transition; a refusal or a trip is a falsy result that says why."""
+        request = self._request(trigger, context, payload)
+        return self._run(request.trigger, partial(law.attempt, self, request))
+
+    def can_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> bool:
+        """Whether `fire` would make the transition now. Runs guards and nothing else."""
+        return self.why_not(trigger, context, **payload) is None
+
+    def why_not(self, trigger: E | str, context: Any = None, /, **payload: Any) -> Refusal | None:
+        """What `fire` would be refused for now, or None. Runs guards and nothing else."""
+        return run(law.why_not(self, self._request(trigger, context, payload)))
+
+    def permitted_triggers(self, context: Any = None, /, **payload: Any) -> list[E]:
+        """The triggers that `fire` would accept now, in file order."""
+        if self.is_terminal:
+            return []
+        names = self._definition.triggers_from(self._counts.state)
+        return [self._trigger_member(name) for name in names if self.can_fire(name, context, **payload)]
+
+    def fire_later(self, trigger: E | str, context: Any = None, /, **payload: Any) -> None:
+        """Fires after the transition under way, or now if there is none.
+
+        A refusal goes to `on_refused`; what a callback raises is logged; neither stops the next one.
+        """
+        self._later.append(partial(law.attempt, self, self._request(trigger, context, payload)))
+        self._work_off_if_free()
+
+    def check_circuit(self) -> CircuitBreakerStatus:
+        """Trips if a clock has run out (or takes the state's `on_timeout`); gives the status.
+
+        Raises:
+            CircuitBrokenError: It tripped, or had tripped, and did not move to a degraded state.
+        """
+        self._run("check_circuit", partial(law.demand_clocks, self))
+        return self.circuit_status
+
+    def spend(self, **meters: float) -> None:
+        """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
+
+        Raises:
+            ValueError: An amount is negative.
+        """
+        with self._held():
+            self._counts = self._spending(meters)
+
+    def reset_circuit_breaker(self) -> None:
+        """Clears the trip and all counts and starts the clocks anew; the state stays."""
+        self._run("reset_circuit_breaker", partial(law.reset, self))
+
+    # ------------------------------------------------------------------------------------------ one at a time
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Holds the machine, taken within the time limit."""
+        self._acquire()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _acquire(self) -> None:
+        limit = -1 if self._lock_timeout is None else self._lock_timeout
+        if self._lock.acquire(timeout=limit):
+            return
+        raise MachineBusyError(
+            f"machine '{self._definition.name}' is making another transition and did not become free in "
+            f"{self._lock_timeout:g} s"
+        )
+
+    def _run(self, what: str, begin: Callable[[], Steps[T]]) -> T:
+        self._acquire()
+        try:
+            law.refuse_too_early(self, what)
+            return self._run_held(begin)
+        finally:
+            is_free = self._depth == 0
+            self._lock.release()
+            if is_free:
+                self._listeners.tell()
+                self._work_off_if_free()
+
+    def _run_held(self, begin: Callable[[], Steps[T]]) -> T:
+        self._depth += 1
+        try:
+            return run(begin())
+        finally:
+            self._depth -= 1
+            if self._depth == 0:
+                self._work_off()
+
+    def _work_off(self) -> None:
+        """Makes what was asked for later, while the machine is held."""
+        while self._later:
+            begin = self._later.popleft()
+            self._depth = 1
+            try:
+                run(begin())
+            except Exception:
+                # Nobody waits for it, and the next one must have its turn.
+                log.exception("a trigger that machine '%s' fired later failed", self.machine_id)
+            finally:
+                self._depth = 0
+
+    def _work_off_if_free(self) -> None:
+        """Whoever holds the machine works the queue off; if nobody does, it is done here."""
+        while self._later and self._lock.acquire(blocking=False):
+            is_free = self._depth == 0
+            try:
+                if is_free:
+                    self._work_off()
+            finally:
+                self._lock.release()
+            if not is_free:
+                return
+            self._listeners.tell()
+
+    # ------------------------------------------------------------------------------ for the law and engine
+    def _answer(self, guard: str, event: TriggerEvent) -> Any:
+        return refuse_awaitable(super()._answer(guard, event), f"the guard '{guard}'")
+
+    def _commit(self, fact: Fact, counts: BreakerCounts, changed: Mapping[str, Any] | None = None) -> None:
+        hook = self._commit_hook
+        if hook is not None:
+            refuse_awaitable(hook(fact, snapshots.take(self, counts, changed)), "the commit hook")
+
+    def _settle(self, firing: Firing, dest: str | None) -> None:
+        """Commits a transition and writes it; None as the state: an internal one."""
+        counts, result, fields = self._prepared(firing, dest)
+        self._commit(result, counts, fields)
+        self._write(firing, counts, result, fields)

@@ -1,0 +1,126 @@
+"""A machine at rest: taken from a machine's record, and put back into a new one."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import JsonValue, ValidationError
+
+from orkeon_transitions.breaker import BreakerCounts, Repetition, Trip
+from orkeon_transitions.errors import DefinitionError, Problem
+from orkeon_transitions.facts import RepetitionRecord, Snapshot, TripRecord
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.base import MachineBase
+
+
+def take(
+    machine: MachineBase[Any, Any], counts: BreakerCounts, changed: Mapping[str, Any] | None = None
+) -> Snapshot:
+    """Describes a machine as it is, or as it will be.
+
+    Args:
+        machine: The machine.
+        counts: The record to describe.
+        changed: Persisted fields that are about to get another value.
+    """
+    now = machine._clock()
+    values = {name: getattr(machine, name) for name in machine.persisted} | dict(changed or {})
+    return Snapshot.model_construct(
+        version=1,
+        machine=machine.definition.name,
+        machine_id=machine.machine_id,
+        definition_hash=machine.definition.content_hash,
+        state=counts.state,
+        ordinal=counts.ordinal,
+        transition_count=counts.transitions,
+        visits=dict(counts.visits),
+        time_in_state=counts.time_in_state(now),
+        active_time=counts.elapsed(now),
+        clock_running=counts.running_since is not None,
+        spent=dict(counts.spent),
+        repeats={s: RepetitionRecord(digest=r.digest, times=r.times) for s, r in counts.repeats.items()},
+        trip=TripRecord(limit=counts.trip.limit, reason=counts.trip.reason) if counts.trip else None,
+        policy=machine.policy,
+        fields={name: _plain(machine, name, value) for name, value in values.items()},
+        taken_at=datetime.now(UTC),
+    )
+
+
+def read(snapshot: Snapshot | Mapping[str, Any] | str) -> Snapshot:
+    """Reads a snapshot from itself, from its JSON data or from its JSON text.
+
+    Raises:
+        DefinitionError: It is damaged, or of a version that this release does not know.
+    """
+    if isinstance(snapshot, Snapshot):
+        return snapshot
+    try:
+        if isinstance(snapshot, str):
+            return Snapshot.model_validate_json(snapshot)
+        return Snapshot.model_validate(snapshot)
+    except ValidationError as error:
+        raise DefinitionError(
+            Problem(None, None, None, ".".join(map(str, e["loc"])), f"snapshot: {e['msg']}")
+            for e in error.errors()
+        ) from None
+
+
+def counts_of(machine: MachineBase[Any, Any], snapshot: Snapshot) -> BreakerCounts:
+    """The running record that a snapshot describes; its clocks go on from now.
+
+    Raises:
+        DefinitionError: The definition has no such state.
+    """
+    name = machine.definition.name
+    if snapshot.state not in machine.definition.states_by_name:
+        message = f"snapshot of '{snapshot.machine_id}': machine '{name}' has no state '{snapshot.state}'"
+        raise DefinitionError([Problem(None, None, None, "state", message)])
+    if snapshot.definition_hash != machine.definition.content_hash:
+        warnings.warn(
+            f"the definition of '{name}' has changed since the snapshot of '{snapshot.machine_id}' was taken",
+            stacklevel=2,
+        )
+    now = machine._clock()
+    return BreakerCounts(
+        state=snapshot.state,
+        entered_at=now - snapshot.time_in_state,
+        transitions=snapshot.transition_count,
+        ordinal=snapshot.ordinal,
+        visits=dict(snapshot.visits),
+        active=snapshot.active_time,
+        running_since=now if snapshot.clock_running else None,
+        spent=dict(snapshot.spent),
+        repeats={s: Repetition(r.digest, r.times) for s, r in snapshot.repeats.items()},
+        trip=Trip(snapshot.trip.limit, snapshot.trip.reason) if snapshot.trip else None,
+    )
+
+
+def put_fields(machine: MachineBase[Any, Any], snapshot: Snapshot) -> None:
+    """Sets the persisted fields; a set comes back as a set."""
+    for name, value in snapshot.fields.items():
+        if name not in machine.persisted:
+            continue
+        is_set = isinstance(getattr(machine, name, None), set)
+        setattr(machine, name, set(value) if is_set and isinstance(value, list) else value)
+
+
+def _plain(machine: MachineBase[Any, Any], name: str, value: Any) -> JsonValue:
+    """A field's value as JSON data of its own; null, with one warning, where it is none."""
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)
+    try:
+        plain: JsonValue = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        if name not in machine._unsaved:
+            machine._unsaved = (*machine._unsaved, name)
+            kind = type(value).__name__
+            warnings.warn(
+                f"'{name}' of '{machine.machine_id}' is a {kind}, no JSON: saved as null", stacklevel=2
+            )
+        return None
+    return plain

@@ -1,0 +1,57 @@
+"""The one timer of an async machine: it rings when a clock of the breaker runs out while nothing fires."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.async_machine import AsyncStateMachine
+
+# A limit trips when *more* than allowed has passed, so the timer rings a moment after.
+MOMENT = 0.001
+# A clock that was passed in may be slower than the loop's: then the timer looks again, but not too often.
+LOOK_AGAIN = 0.01
+
+
+class Watch:
+    """Holds its machine weakly: a machine that nobody uses any more goes, and its timer with it."""
+
+    __slots__ = ("_machine", "_timer")
+
+    def __init__(self, machine: AsyncStateMachine[Any, Any]) -> None:
+        self._machine = weakref.ref(machine)
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether the timer is running."""
+        return self._timer is not None
+
+    def arm(self, at_least: float = MOMENT) -> None:
+        """Starts the timer for the next clock to run out, if one runs and there is a loop to ring in."""
+        self.disarm()
+        machine = self._machine()
+        if machine is None or machine.is_terminal or machine.is_circuit_broken:
+            return
+        remaining = machine.circuit_status.remaining
+        if remaining is None:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        self._timer = loop.call_later(max(remaining.total_seconds() + MOMENT, at_least), self._ring)
+
+    def disarm(self) -> None:
+        """Stops the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self) -> None:
+        self._timer = None
+        machine = self._machine()
+        if machine is not None and not machine._time_is_up():
+            self.arm(LOOK_AGAIN)

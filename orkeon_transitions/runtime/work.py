@@ -1,0 +1,132 @@
+"""Work that is bound to the visit of a state: it ends with the visit."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from orkeon_transitions.errors import CircuitBrokenError, InvalidTransitionError, StateLeftError
+from orkeon_transitions.runtime import law
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.async_machine import AsyncStateMachine
+    from orkeon_transitions.runtime.steps import T
+
+    Machine = AsyncStateMachine[Any, Any]
+
+# Work that ignores its cancellation is left behind after this many seconds, so that nothing hangs on it.
+PATIENCE = 5.0
+
+
+class VisitWork:
+    """The works of one machine's current visit."""
+
+    __slots__ = ("_visit_over",)
+
+    def __init__(self) -> None:
+        self._visit_over: asyncio.Future[None] | None = None
+
+    def end_visit(self) -> None:
+        """Tells all works of the visit that it is over."""
+        over, self._visit_over = self._visit_over, None
+        if over is not None and not over.done():
+            over.set_result(None)
+
+    async def run(self, machine: Machine, awaitable: Awaitable[T], done: Any, failed: Any) -> T:
+        """Awaits work; see `AsyncStateMachine.during`."""
+        if machine.is_terminal or machine.is_circuit_broken:
+            if inspect.iscoroutine(awaitable):
+                awaitable.close()
+            raise gone(machine)
+        visit = machine._counts.visit
+        if not machine._watch.is_armed:
+            machine._watch.arm()
+        work = asyncio.ensure_future(awaitable)
+        await self._first_to_end(work)
+        if _is_over(machine, visit):
+            await _cancel(work)
+            raise gone(machine, _result_of(work))
+        if work.cancelled():
+            raise asyncio.CancelledError
+        error = work.exception()
+        if error is not None:
+            await _report_failure(machine, visit, failed, error)
+            raise error
+        await _report_success(machine, visit, done, work.result())
+        return work.result()
+
+    async def _first_to_end(self, work: asyncio.Future[Any]) -> None:
+        if self._visit_over is None:
+            self._visit_over = asyncio.get_running_loop().create_future()
+        try:
+            await asyncio.wait({work, self._visit_over}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await _cancel(work)
+            raise
+
+
+async def _report_success(machine: Machine, visit: int, done: Any, result: Any) -> None:
+    if done is None:
+        return
+    try:
+        made = await _fire(machine, visit, done, {"result": result})
+    except (InvalidTransitionError, CircuitBrokenError) as error:
+        error.result = result
+        raise
+    if made.degraded:
+        raise gone(machine, result)
+
+
+async def _report_failure(machine: Machine, visit: int, failed: Any, error: BaseException) -> None:
+    if failed is None:
+        return
+    try:
+        made = await _fire(machine, visit, failed, {"error": error})
+    except InvalidTransitionError as refusal:
+        error.add_note(f"and the machine refused to take note of it: {refusal}")
+        return
+    except CircuitBrokenError as broken:
+        raise broken from error
+    if made.degraded:
+        raise gone(machine) from error
+
+
+async def _fire(machine: Machine, visit: int, trigger: Any, payload: dict[str, Any]) -> Any:
+    request = machine._request(trigger, None, payload)
+    return await machine._run(request.trigger, partial(law.demand, machine, request), visit)
+
+
+def _is_over(machine: Machine, visit: int) -> bool:
+    return machine._counts.visit != visit or machine.is_circuit_broken
+
+
+def gone(machine: Machine, result: Any = None) -> CircuitBrokenError | StateLeftError:
+    """Why the visit is over."""
+    name, state, trip = machine.definition.name, machine._counts.state, machine._counts.trip
+    if trip is None:
+        return StateLeftError(
+            f"machine '{name}' has gone on to '{state}', and the work of its last state ended"
+        )
+    error = CircuitBrokenError(f"{trip.reason}; machine '{name}' is in '{state}'", machine.circuit_status)
+    error.result = result
+    return error
+
+
+def _result_of(work: asyncio.Future[Any]) -> Any:
+    return work.result() if work.done() and not work.cancelled() and work.exception() is None else None
+
+
+async def _cancel(work: asyncio.Future[Any]) -> None:
+    """Cancels work and lets it tidy up, but not for ever."""
+    work.cancel()
+    work.add_done_callback(_seen)
+    await asyncio.wait({work}, timeout=PATIENCE)
+
+
+def _seen(work: asyncio.Future[Any]) -> None:
+    """Takes note of an error that nobody will ask for, so that asyncio does not complain of it."""
+    if not work.cancelled():
+        work.exception()
