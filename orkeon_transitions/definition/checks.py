@@ -70,13 +70,13 @@ def check_definition(definition: MachineDefinition) -> list[Finding]:
         loaded from a text.
     """
     found = [one for check in _CHECKS for one in check(definition)]
-    order = {("states",): 0, ("transitions",): 1}
-    found.sort(key=lambda one: (order[one[0][:1]], one[0][1:]))
+    found.sort(key=lambda one: one[0])
     findings = [
         Finding("warning", code, dotted(path), definition.origin.line(path), message)
         for path, code, message in found
     ]
-    return sorted(findings, key=lambda finding: finding.line or 0)
+    findings.sort(key=lambda finding: finding.line or 0)
+    return findings
 
 
 def _states_never_entered(definition: MachineDefinition) -> Iterator[_Found]:
@@ -183,7 +183,7 @@ class _Graph:
 
     def leads_anywhere(self, state: str) -> bool:
         """Whether a state that is not final can be left for another."""
-        own = self._from.get(state, frozenset())
+        own = self._from.get(state, set())
         return len(own) > (state in own) or len(self._from_all) > (state in self._from_all)
 
     def reached_from(self, starts: Iterable[str]) -> set[str]:

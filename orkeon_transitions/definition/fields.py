@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from orkeon_transitions.definition.names import is_callback_name, snake_case, unfit_character
 from orkeon_transitions.definition.places import Path, Source
 
+_Read = TypeVar("_Read")
 _FIT_IN_PROSE = "\n\r\t"
 
 
@@ -78,7 +79,7 @@ class Block:
         """The name of a guard or an action, or a list of such names."""
         return read_names(self.source, self.get(key), self.at(key), read_callback)
 
-    def _read(self, key: str, read: Callable[[Source, Any, Path], Any]) -> Any:
+    def _read(self, key: str, read: Callable[[Source, Any, Path], _Read | None]) -> _Read | None:
         value = self.get(key)
         return None if value is None else read(self.source, value, self.at(key))
 
@@ -183,8 +184,8 @@ def read_names(
     if isinstance(value, dict):
         source.problem(path, "must be a name or a list of names, not a mapping")
         return ()
-    places = [(item, (*path, index)) for index, item in enumerate(value)] if isinstance(value, list) else None
-    names = [read(source, item, at) for item, at in places or [(value, path)]]
+    items = [((*path, index), item) for index, item in enumerate(value)] if isinstance(value, list) else None
+    names = [read(source, item, at) for at, item in ([(path, value)] if items is None else items)]
     return tuple(name for name in names if name is not None)
 
 

@@ -1,4 +1,4 @@
-"""A program's mapping as plain data: Enum members, Enum classes and state objects become text and mappings."""
+"""A program's mapping as plain data: Enums and state objects become text and mappings."""
 
 from __future__ import annotations
 

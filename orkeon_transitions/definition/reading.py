@@ -87,8 +87,8 @@ def read_definition(source: Source) -> MachineDefinition:
     states.read(block)
     rows = RowReader(source, states)
     rows.read(block)
-    states.check_on_timeout(rows)
-    content = {
+    states.check_on_timeout(rows.sources_by_trigger)
+    content: dict[str, Any] = {
         "name": block.name("name"),
         "description": block.text("description"),
         "initial": _state_name(block, "initial", states) if block.require("initial") else None,

@@ -67,7 +67,7 @@ class RowReader:
         trigger = block.name("trigger") if self._require(block, "trigger") else None
         source = self._read_source(block) if self._require(block, "source") else ()
         dest = self._read_dest(block) if block.require("dest", _INTERNAL) else None
-        content = {
+        content: dict[str, Any] = {
             "conditions": self._read_guards(block, "conditions"),
             "unless": self._read_guards(block, "unless"),
             "before": block.callbacks("before"),
@@ -110,8 +110,10 @@ class RowReader:
 
     def _read_dest(self, block: Block) -> str | None:
         value = block.get("dest")
-        if value is None or value == SAME_STATE:
-            return value
+        if value is None:
+            return None
+        if value == SAME_STATE:
+            return SAME_STATE
         if value == ANY_STATE:
             block.problem("dest", "'*' is a source only: a transition leads to one state")
             return None

@@ -141,7 +141,7 @@ class _Composer:
         if depth > _DEEPEST:
             self._stop(place, f"nested more than {_DEEPEST} deep")
         if isinstance(event, yaml.AliasEvent):
-            return _Alias(place, self._anchored(event.anchor, place))
+            return _Alias(place, self._anchored(str(event.anchor), place))
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         node = self._content(event, events, place, depth)
@@ -246,7 +246,7 @@ class _Composer:
             return
         if not isinstance(node, _Mapping):
             self._stop(node.place, "'<<' merges mappings only")
-        nested = []
+        nested: list[_Node] = []
         for key, value in node.entries:
             self._count_expanded(key.place)
             if isinstance(key, _Scalar) and key.is_merge:

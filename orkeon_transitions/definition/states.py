@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
 from orkeon_transitions.definition.models import ANY_STATE, SAME_STATE, StateDefinition
 from orkeon_transitions.definition.places import Path, Source
-
-if TYPE_CHECKING:
-    from orkeon_transitions.definition.rows import RowReader
 
 _NESTED = "nested and parallel states are not supported yet"
 REFUSED = {
@@ -69,14 +67,19 @@ class StateReader:
         self._source.problem(path, f"unknown state '{name}'", self._source.hint(name, self._names))
         return None
 
-    def check_on_timeout(self, rows: RowReader) -> None:
-        """Checks that what is fired when time is up can be fired there."""
+    def check_on_timeout(self, sources_by_trigger: Mapping[str, Collection[str]]) -> None:
+        """Checks that what is fired when time is up can be fired there.
+
+        Args:
+            sources_by_trigger: From where each trigger can be fired; `*` stands for itself.
+        """
+        triggers = frozenset(sources_by_trigger)
         for state, trigger, path in self._on_timeout:
-            if trigger not in rows.sources_by_trigger:
-                hint = self._source.hint(trigger, frozenset(rows.sources_by_trigger))
+            if trigger not in triggers:
+                hint = self._source.hint(trigger, triggers)
                 self._source.problem(path, f"unknown trigger '{trigger}'", hint)
                 continue
-            sources = rows.sources_by_trigger[trigger]
+            sources = sources_by_trigger[trigger]
             if state in self.finals or not (state in sources or ANY_STATE in sources):
                 self._source.problem(path, f"the trigger '{trigger}' has no transition out of '{state}'")
 
@@ -92,7 +95,7 @@ class StateReader:
         block = read_block(self._source, item, path, _KEYS, unused=_UNUSED, refused=_REFUSED_IN_STATES)
         name = self._new_name(block.get("name"), block.at("name")) if block.require("name") else None
         on_timeout = block.name("on_timeout")
-        content = {
+        content: dict[str, Any] = {
             "description": block.text("description"),
             "final": block.flag("final", default=False),
             "timeout": block.seconds("timeout"),
