@@ -1,0 +1,174 @@
+"""`orkeon check`: what is wrong with a machine or crew file, and where; nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orkeon_transitions.cli.app import INVALID, examples, shared_options
+from orkeon_transitions.cli.screen import SEVERITY_STYLES, Screen, current_screen, visible
+from orkeon_transitions.cli.subjects import existing_file
+from orkeon_transitions.errors import DefinitionError
+
+MACHINE_KEYS = frozenset({"states", "transitions", "initial"})
+CREW_KEYS = frozenset({"agents", "tasks", "crew", "process"})
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing that the check found.
+
+    Attributes:
+        severity: `error`, `warning` or `note`.
+        code: A short word for the kind of fault.
+        line: Counted from 1, or None.
+        column: Counted from 1, or None.
+        path: Where in the data.
+        message: What is wrong.
+    """
+
+    severity: str
+    code: str
+    line: int | None
+    column: int | None
+    path: str
+    message: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What the check has to say about one file."""
+
+    file: str
+    kind: str | None = None
+    summary: str = ""
+    remarks: list[Remark] = field(default_factory=list)
+
+    def fails(self, *, strict: bool) -> bool:
+        """Whether the file is refused: for an error, or under `--strict` for a warning too."""
+        refused = {"error", "warning"} if strict else {"error"}
+        return any(remark.severity in refused for remark in self.remarks)
+
+
+EXAMPLES = examples(
+    "orkeon check my-machine.yaml",
+    "orkeon check --strict machines/*.yaml crew.yaml",
+)
+
+
+@click.command("check", epilog=EXAMPLES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--strict", is_flag=True, help="Refuse warnings too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of lines.")
+@shared_options
+@click.pass_context
+def command(context: click.Context, *, files: tuple[str, ...], strict: bool, as_json: bool) -> None:
+    """Say what is wrong with machine and crew files, and where.
+
+    Each problem is a line `file:line:column: severity: message [code]`. Exit code 2 if a file is refused.
+    """
+    screen = current_screen()
+    reports = [examine(name) for name in files]
+    if as_json:
+        screen.json(
+            {
+                "ok": not any(report.fails(strict=strict) for report in reports),
+                "files": [asdict(report) | {"ok": not report.fails(strict=strict)} for report in reports],
+            }
+        )
+    else:
+        for report in reports:
+            _print(screen, report, strict=strict)
+    context.exit(INVALID if any(report.fails(strict=strict) for report in reports) else 0)
+
+
+def examine(name: str) -> Report:
+    """Reads one file as what it looks like and gathers everything that can be said about it."""
+    report = Report(name)
+    try:
+        path = existing_file(name, "file")
+        report.kind = _kind(path, report)
+        if report.kind == "machine":
+            _examine_machine(path, report)
+        elif report.kind == "crew":
+            _examine_crew(path, report)
+    except DefinitionError as error:
+        report.remarks += [_remark_of(problem) for problem in error.problems]
+    except click.ClickException as error:
+        report.remarks.append(Remark("error", "unreadable", None, None, "", _without(name, error.message)))
+    except OSError as error:
+        report.remarks.append(Remark("error", "unreadable", None, None, "", str(error.strerror)))
+    return report
+
+
+def _kind(path: Path, report: Report) -> str | None:
+    """Which kind of file this is, by the keys at its top."""
+    from orkeon_transitions.definition import read_source
+
+    data = read_source(path).data
+    keys = {str(key) for key in data} if isinstance(data, Mapping) else set()
+    if keys & CREW_KEYS and not keys & {"states", "transitions"}:
+        return "crew"
+    if keys & MACHINE_KEYS:
+        return "machine"
+    found = f"its keys are {', '.join(sorted(keys))}" if keys else f"it is a {type(data).__name__}"
+    message = (
+        "neither a machine nor a crew: a machine has `initial`, `states` and `transitions`, "
+        f"a crew has `agents` and `tasks`; {found}"
+    )
+    report.remarks.append(Remark("error", "unknown-kind", 1, 1, "", message))
+    return None
+
+
+def _examine_machine(path: Path, report: Report) -> None:
+    from orkeon_transitions.definition import check_definition, load_definition
+
+    definition = load_definition(path)
+    report.summary = (
+        f"machine {definition.name}, {len(definition.states)} states, {len(definition.triggers)} triggers"
+    )
+    report.remarks += [_remark_of(finding) for finding in check_definition(definition)]
+
+
+def _examine_crew(path: Path, report: Report) -> None:
+    from orkeon_transitions.crew import load_crew
+
+    crew = load_crew(path)
+    report.summary = f"crew {crew.name}, {len(crew.agents)} agents, {len(crew.tasks)} tasks"
+    report.remarks += [_remark_of(finding) for finding in crew.findings]
+
+
+def _remark_of(found: Any) -> Remark:
+    hint = getattr(found, "hint", None)
+    message = found.message + (f" (did you mean '{hint}'?)" if hint else "")
+    return Remark(
+        str(getattr(found, "severity", "error")),
+        getattr(found, "code", "invalid"),
+        found.line,
+        getattr(found, "column", None),
+        found.path,
+        message,
+    )
+
+
+def _print(screen: Screen, report: Report, *, strict: bool) -> None:
+    for remark in report.remarks:
+        place = report.file
+        if remark.line is not None:
+            place += f":{remark.line}:{remark.column or 1}"
+        severity = "error" if strict and remark.severity == "warning" else remark.severity
+        if severity == "note" and screen.quiet:
+            continue
+        path = f"{remark.path}: " if remark.path else ""
+        label = screen.colored(f"{severity}:", SEVERITY_STYLES[severity])
+        screen.result(f"{visible(place)}: {label} {visible(path + remark.message)} [{remark.code}]")
+    if not screen.quiet and not report.fails(strict=strict):
+        screen.result(f"{visible(report.file)}: {screen.colored('ok', 'green')} ({visible(report.summary)})")
+
+
+def _without(name: str, message: str) -> str:
+    return message.removeprefix(f"{name}: ")

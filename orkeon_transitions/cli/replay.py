@@ -1,0 +1,145 @@
+"""`orkeon replay`: what a journal says happened, step by step, and where it looks wrong."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orkeon_transitions.cli.app import FAILED, examples, shared_options
+from orkeon_transitions.cli.journals import Chapter, chapters_of
+from orkeon_transitions.cli.screen import Screen, current_screen, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orkeon_transitions.store import Replay
+    from orkeon_transitions.store.fold import Step
+
+BAR = 30
+
+
+EXAMPLES = examples(
+    "orkeon replay run.jsonl",
+    "orkeon replay run.jsonl --machine-id crew-1/collect",
+    "orkeon replay agent.log --machine hermes_agent --json",
+)
+
+
+@click.command("replay", epilog=EXAMPLES)
+@click.argument("log")
+@click.option(
+    "--machine", metavar="NAME|FILE", help="The machine's definition, where the log does not name it."
+)
+@click.option("--machine-id", metavar="ID", help="Which machine (`session_id`), where the log has several.")
+@click.option("--strict", is_flag=True, help="Exit code 1 if there is an anomaly.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
+@shared_options
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    log: str,
+    machine: str | None,
+    machine_id: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Say what happened according to a journal, and where it looks wrong.
+
+    LOG is a journal that `orkeon run --journal` or JsonlJournal wrote, or a structured transition log with
+    timestamp, session_id, trigger, from_state and to_state. A torn last line costs a warning. An anomaly is
+    shown and changes nothing, unless --strict is given. A log of several machines is summed up; --machine-id
+    shows one of them.
+    """
+    screen = current_screen()
+    chapters = chapters_of(log, machine, machine_id)
+    if as_json:
+        documents = [_document(chapter) for chapter in chapters]
+        screen.json(documents[0] if len(documents) == 1 else {"machines": documents})
+    elif len(chapters) == 1:
+        _show(screen, log, chapters[0])
+    else:
+        _sum_up(screen, log, chapters)
+    if strict and any(chapter.replay.anomalies for chapter in chapters):
+        context.exit(FAILED)
+
+
+def _document(chapter: Chapter) -> dict[str, Any]:
+    return {"machine": chapter.definition.name} | asdict(chapter.replay)
+
+
+def _show(screen: Screen, log: str, chapter: Chapter) -> None:
+    replay = chapter.replay
+    screen.result(f"{chapter.definition.name} {visible(replay.machine_id or '(nobody)')}")
+    screen.result()
+    if replay.steps:
+        screen.table(("#", "time (UTC)", "after", "from", "trigger", "to", "remark"), _step_rows(replay))
+        screen.result()
+    most = max(replay.histogram.values())
+    screen.table(
+        ("state", "visits", ""),
+        [(state, str(n), "█" * max(1, round(BAR * n / most))) for state, n in replay.histogram.items()],
+    )
+    screen.result()
+    _show_anomalies(screen, log, replay)
+    screen.result(f"final state: {visible(replay.final_state)}{_end_words(chapter)}")
+
+
+def _step_rows(replay: Replay) -> Iterator[tuple[str, ...]]:
+    before = None
+    for step in replay.steps:
+        passed = "" if before is None else f"{(step.timestamp - before).total_seconds():+.3f} s"
+        stamp = step.timestamp.strftime("%H:%M:%S.%f")[:-3]
+        if before is None or before.date() != step.timestamp.date():
+            stamp = f"{step.timestamp:%Y-%m-%d} {stamp}"
+        before = step.timestamp
+        trigger = step.trigger or "(the clock)"
+        yield str(step.ordinal), stamp, passed, step.from_state, trigger, step.to_state, _remark(step)
+
+
+def _remark(step: Step) -> str:
+    if step.degraded:
+        return f"by the breaker: {step.reason}" if step.reason else "by the breaker"
+    if step.error:
+        return f"then failed: {step.error}"
+    return "internal" if step.internal else ""
+
+
+def _end_words(chapter: Chapter) -> str:
+    replay = chapter.replay
+    words = [f"{replay.transition_count} of the budget's transitions used"]
+    if replay.is_circuit_broken:
+        words.append(f"circuit broken: {replay.broken_reason}" if replay.broken_reason else "circuit broken")
+    elif replay.final_state in chapter.definition.final_states:
+        words.append("ended")
+    return f" ({'; '.join(words)})"
+
+
+def _show_anomalies(screen: Screen, log: str, replay: Replay) -> None:
+    for anomaly in replay.anomalies:
+        label = screen.colored("anomaly:", "yellow")
+        screen.result(f"{visible(log)}:{anomaly.line}: {label} {visible(anomaly.message)} [{anomaly.code}]")
+    if replay.anomalies:
+        screen.result()
+
+
+def _sum_up(screen: Screen, log: str, chapters: list[Chapter]) -> None:
+    screen.table(
+        ("machine id", "machine", "steps", "final state", "anomalies"),
+        [
+            (
+                str(chapter.replay.machine_id),
+                chapter.definition.name,
+                str(len(chapter.replay.steps)),
+                chapter.replay.final_state,
+                str(len(chapter.replay.anomalies) or ""),
+            )
+            for chapter in chapters
+        ],
+    )
+    screen.result()
+    for chapter in chapters:
+        _show_anomalies(screen, log, chapter.replay)
+    screen.say("note", "--machine-id ID shows the steps of one")
