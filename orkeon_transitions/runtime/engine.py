@@ -166,7 +166,8 @@ class _Shared(_AnyMachine):
     def degrade(self: Any, machine: MachineBase[Any, Any], firing: Firing) -> Any:
         """Moves a tripped machine to its degraded state; exit and enter callbacks run."""
         state = self.get_state(machine._counts.state)
-        data: Any = EventData(state, None, self, machine, (firing,), {})
+        event = self.event_cls(firing.trigger, self)
+        data: Any = EventData(state, event, self, machine, (firing,), {})
         data.breaker_trip = None
         data.transition = self.transition_cls(state.name, machine.definition.degraded)
         return data.transition.execute(data)
