@@ -29,8 +29,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     Its clocks are watched by one timer: when a limit passes while nothing fires, the machine trips, or fires
     the state's `on_timeout`, by itself. Work is bound to the visit of a state with `during`. A second trigger
-    waits for the first; cancelling a caller cancels that call and nothing else. A machine belongs to one event
-    loop.
+    waits for the first; cancelling a caller cancels that call and nothing else. A machine belongs to one loop.
 
     The constructor's arguments are those of `StateMachine`.
     """
@@ -68,7 +67,7 @@ class AsyncStateMachine(MachineBase[S, E]):
     async def try_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
         """Makes the transition; a refusal or a trip is a falsy result that says why."""
         request = self._request(trigger, context, payload)
-        return await self._run(request.trigger, partial(law.attempt, self, request))
+        return await self._run(request.trigger, partial(law.attempt, self, request), after=law.check_clocks)
 
     async def can_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> bool:
         """Whether `fire` would make the transition now. Runs guards and nothing else."""
@@ -143,7 +142,15 @@ class AsyncStateMachine(MachineBase[S, E]):
         self._do_later(partial(law.reset, self))
 
     # ------------------------------------------------------------------------------------------ one at a time
-    async def _run(self, what: str, begin: Callable[[], Steps[T]], visit: int | None = None) -> T:
+    async def _run(
+        self,
+        what: str,
+        begin: Callable[[], Steps[T]],
+        *,
+        visit: int | None = None,
+        after: Callable[[Any], Steps[TransitionResult | None]] = law.demand_clocks,
+    ) -> T:
+        """Holds the machine and runs steps; `after` are those that follow if a clock cuts them short."""
         if self._holder is not None and self._holder is asyncio.current_task():
             return await self._run_nested(what, begin, visit)
         await self._acquire()
@@ -154,7 +161,7 @@ class AsyncStateMachine(MachineBase[S, E]):
             await self._work_off()
             if visit is not None and visit != self._counts.visit:
                 raise gone(self)
-            outcome = await self._run_interruptible(begin)
+            outcome = await self._run_interruptible(begin, after)
             await self._work_off()
             return outcome
         finally:
@@ -183,7 +190,9 @@ class AsyncStateMachine(MachineBase[S, E]):
                 f"{self._lock_timeout:g} s"
             ) from None
 
-    async def _run_interruptible(self, begin: Callable[[], Steps[T]]) -> T:
+    async def _run_interruptible(
+        self, begin: Callable[[], Steps[T]], after: Callable[[Any], Steps[TransitionResult | None]]
+    ) -> T:
         """Runs steps whose callbacks the timer may cancel: then the limit has its say instead."""
         self._depth = 1
         try:
@@ -191,16 +200,17 @@ class AsyncStateMachine(MachineBase[S, E]):
         except asyncio.CancelledError:
             if not self._was_interrupted():
                 raise
-            return await self._run_after_interruption()
+            outcome: T = await self._run_after_interruption(after)
+            return outcome
         finally:
             self._depth = 0
             if self._was_interrupted():
                 # A callback went on in spite of its cancellation.
                 self._watch.arm()
 
-    async def _run_after_interruption(self) -> Any:
-        result = await run_async(law.demand_clocks(self))
-        if result is not None and result.degraded:
+    async def _run_after_interruption(self, after: Callable[[Any], Steps[TransitionResult | None]]) -> Any:
+        result = await run_async(after(self))
+        if result is not None and not result.accepted:
             return result
         raise StateLeftError(
             f"a callback of machine '{self._definition.name}' was ended by a clock; "
@@ -219,7 +229,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         while self._later:
             begin = self._later.popleft()
             try:
-                await self._run_interruptible(begin)
+                await self._run_interruptible(begin, law.check_clocks)
             except Exception:
                 # Nobody waits for it, and the next one must have its turn.
                 log.exception("a trigger that machine '%s' fired later failed", self.machine_id)
@@ -273,10 +283,10 @@ class AsyncStateMachine(MachineBase[S, E]):
         self._watch.arm()
 
     # ------------------------------------------------------------------------------ for the law and engine
-    async def _commit(
+    def _commit(
         self, fact: Fact, counts: BreakerCounts, changed: Mapping[str, Any] | None = None
-    ) -> asyncio.CancelledError | None:
-        """Asks the commit hook, shielded: gives a cancellation that came meanwhile, to go on afterwards."""
+    ) -> Awaitable[asyncio.CancelledError | None] | None:
+        """Asks the commit hook; what is to be awaited gives a cancellation that came meanwhile."""
         hook = self._commit_hook
         if hook is None:
             return None
@@ -284,17 +294,21 @@ class AsyncStateMachine(MachineBase[S, E]):
         if not inspect.isawaitable(answer):
             return None
         if self._holder is None:
-            refuse_awaitable(answer, "the commit hook, declared as a plain function, gave an awaitable: it")
+            refuse_awaitable(answer, "the commit hook, a plain function whose answer must be awaited,")
+        return self._committed(asyncio.ensure_future(answer))
+
+    async def _committed(self, commit: asyncio.Future[Any]) -> asyncio.CancelledError | None:
         self._is_committing = True
         try:
-            return await _outcome(asyncio.ensure_future(answer))
+            return await _outcome(commit)
         finally:
             self._is_committing = False
 
     async def _settle(self, firing: Firing, dest: str | None) -> asyncio.CancelledError | None:
         """Commits a transition and writes it; None as the state: an internal one."""
         counts, result, fields = self._prepared(firing, dest)
-        stopped = await self._commit(result, counts, fields)
+        commit = self._commit(result, counts, fields)
+        stopped = None if commit is None else await commit
         self._write(firing, counts, result, fields)
         return stopped
 

@@ -117,9 +117,6 @@ def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
     outer, machine._firing = machine._firing, firing
     try:
         yield effect
-    except Exception as error:
-        yield from _failed(machine, firing, error)
-        raise
     except BaseException as error:
         if not isinstance(error, GeneratorExit):
             yield from _failed(machine, firing, error)
@@ -240,8 +237,8 @@ def refuse_too_early(machine: Machine, what: str) -> None:
     if firing is None or firing.result is not None:
         return
     raise MachineBusyError(
-        f"'{what}' came inside of a guard, before or on_exit of '{firing.trigger}', which has not written its "
-        f"state yet on machine '{machine.definition.name}': use fire_later to do it afterwards"
+        f"'{what}' came inside of a guard, before or on_exit of '{firing.trigger}', which has not written "
+        f"its state yet on machine '{machine.definition.name}': use fire_later to do it afterwards"
     )
 
 

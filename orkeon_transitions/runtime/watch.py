@@ -35,14 +35,15 @@ class Watch:
         machine = self._machine()
         if machine is None or machine.is_terminal or machine.is_circuit_broken:
             return
-        remaining = machine.circuit_status.remaining
+        counts = machine._counts
+        remaining = counts.remaining(machine.policy, machine._clock(), machine._state_clock(counts.state))
         if remaining is None:
             return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._timer = loop.call_later(max(remaining.total_seconds() + MOMENT, at_least), self._ring)
+        self._timer = loop.call_later(max(remaining + MOMENT, at_least), self._ring)
 
     def disarm(self) -> None:
         """Stops the timer."""

@@ -96,7 +96,7 @@ async def _report_failure(machine: Machine, visit: int, failed: Any, error: Base
 
 async def _fire(machine: Machine, visit: int, trigger: Any, payload: dict[str, Any]) -> Any:
     request = machine._request(trigger, None, payload)
-    return await machine._run(request.trigger, partial(law.demand, machine, request), visit)
+    return await machine._run(request.trigger, partial(law.demand, machine, request), visit=visit)
 
 
 def _is_over(machine: Machine, visit: int) -> bool:
