@@ -29,7 +29,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     Its clocks are watched by one timer: when a limit passes while nothing fires, the machine trips, or fires
     the state's `on_timeout`, by itself. Work is bound to the visit of a state with `during`. A second trigger
-    waits for the first; cancelling a caller cancels that call and nothing else. A machine belongs to one loop.
+    waits for the first; cancelling a caller cancels that call and nothing else. A machine lives in one loop.
 
     The constructor's arguments are those of `StateMachine`.
     """
