@@ -6,8 +6,21 @@ came back; whether anything may happen is for the task's machine to say. What ne
 a database (anything with `record(machine)` is welcome), a provider's own types, code taken from YAML.
 """
 
+from orkeon_transitions.crew.agent_loop import AgentLoop
 from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, ToolCall, ToolSpec
+from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
+from orkeon_transitions.crew.crew import Crew, load_crew
+from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
+from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted
+from orkeon_transitions.crew.offline import OfflineModel
+from orkeon_transitions.crew.packaged import example_names
+from orkeon_transitions.crew.resolution import (
+    make_task_machine,
+    resolve_guard_context,
+    resolve_policy,
+    running_limits,
+)
 from orkeon_transitions.crew.results import (
     CrewResult,
     CrewRunStatus,
@@ -16,20 +29,39 @@ from orkeon_transitions.crew.results import (
     TaskRunStatus,
     Usage,
 )
+from orkeon_transitions.crew.tool import Tool, ToolError, tool
 
 __all__ = [
+    "AgentConfig",
+    "AgentExecutor",
+    "AgentLoop",
     "ChatModel",
+    "Crew",
+    "CrewConfig",
     "CrewObserver",
     "CrewResult",
     "CrewRunStatus",
     "Message",
     "ModelReply",
+    "Mount",
+    "OfflineModel",
+    "TaskConfig",
+    "TaskContext",
     "TaskMoved",
     "TaskOutcome",
     "TaskResult",
     "TaskRunStatus",
     "TaskStarted",
+    "Tool",
     "ToolCall",
+    "ToolError",
     "ToolSpec",
     "Usage",
+    "example_names",
+    "load_crew",
+    "make_task_machine",
+    "resolve_guard_context",
+    "resolve_policy",
+    "running_limits",
+    "tool",
 ]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from orkeon_transitions.crew.breaker_block import BreakerBlock
 from orkeon_transitions.crew.mounts import MountSpec
-
-Block = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class TaskConfig:
     dependencies: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
     deliverable: str | None = None
-    circuit_breaker: Block | None = None
+    circuit_breaker: BreakerBlock | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class CrewConfig:
     name: str
     goal: str = ""
     process: str = "sequential"
-    circuit_breaker: Block | None = None
+    circuit_breaker: BreakerBlock | None = None
     mounts: tuple[MountSpec, ...] = ()
     llm: str = "offline"
     agents: Mapping[str, AgentConfig] = field(default_factory=dict)

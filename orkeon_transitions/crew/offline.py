@@ -84,7 +84,9 @@ class _Seen:
             deliverable=prompts.section(prompt, prompts.DELIVERABLE),
             earlier=prompts.section(prompt, prompts.EARLIER),
             calls=calls,
-            directories=tuple(dict.fromkeys(path.rstrip("/") or "/" for path in everything if not _is_file(path))),
+            directories=tuple(
+                dict.fromkeys(path.rstrip("/") or "/" for path in everything if not _is_file(path))
+            ),
             files=tuple(sorted(filter(_is_file, everything), key=lambda path: -_relevance(path, task))),
         )
 

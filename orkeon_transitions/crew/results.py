@@ -134,6 +134,7 @@ class CrewResult:
         usage: What all tasks spent.
         tasks: By task key, in file order.
         run_id: The run's own name; the task machines are `<run_id>/<task>`.
+        states: Where the life cycles of the crew, its agents and its tasks ended.
     """
 
     crew: str
@@ -143,6 +144,7 @@ class CrewResult:
     usage: Usage
     tasks: Mapping[str, TaskResult]
     run_id: str
+    states: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def success(self) -> bool:
@@ -159,6 +161,7 @@ class CrewResult:
             "output": self.output,
             "error": self.error,
             "usage": self.usage.to_dict(),
+            "states": dict(self.states),
             "tasks": [task.to_dict() for task in self.tasks.values()],
         }
 

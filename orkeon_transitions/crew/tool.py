@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NotRequired, Required, TypedDict, get_type_hints, overload
+from typing import Any, NotRequired, Required, get_type_hints, overload
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic.errors import PydanticUserError
+from typing_extensions import TypedDict
 
 from orkeon_transitions.crew.chat import ToolSpec
 from orkeon_transitions.crew.threads import call_anything

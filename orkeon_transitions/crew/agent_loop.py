@@ -1,0 +1,159 @@
+"""The loop of an agent: ask the model, run its tools, ask again, until it answers.
+
+The loop does the I/O and then fires one trigger with what came back. Whether a tool may run, whether there is
+another attempt and when it is enough is for the task's machine to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, ToolCall
+from orkeon_transitions.crew.config import AgentConfig, TaskConfig
+from orkeon_transitions.crew.executors import TaskContext, WorkFailedError, attempted
+from orkeon_transitions.crew.mounts import Mount
+from orkeon_transitions.crew.prompts import system_prompt, task_prompt
+from orkeon_transitions.crew.results import TaskOutcome, Usage
+from orkeon_transitions.crew.tool import Tool, ToolError
+
+# A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
+MOST_REFUSED_ROUNDS = 5
+NOT_RUN = "not run: the work was stopped before"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLoop:
+    """The executor that a crew has when the program gives none.
+
+    Attributes:
+        model: Who is asked.
+        tools: Every tool of the crew, by name.
+        tools_of: The names of the tools that each task may use.
+        mounts: What the model is told of the folders.
+        goal: The crew's goal.
+    """
+
+    model: ChatModel
+    tools: Mapping[str, Tool]
+    tools_of: Mapping[str, Sequence[str]]
+    mounts: Sequence[Mount] = ()
+    goal: str = ""
+
+    async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
+        """Goes on with the task's conversation until the model answers or the machine stops it."""
+        allowed = {name: self.tools[name] for name in self.tools_of[task.id]}
+        attempt = _Attempt(self.model, allowed, context)
+        if not context.messages:
+            context.messages += [
+                Message("system", system_prompt(agent, self.goal)),
+                Message("user", task_prompt(task, self.mounts, context.earlier)),
+            ]
+        if context.feedback:
+            context.messages.append(Message("user", context.feedback))
+        try:
+            return await attempt.run()
+        except WorkFailedError as error:
+            return TaskOutcome(False, context.partial, str(error))
+
+
+class _Attempt:
+    """One attempt: from `executing` to an answer, a failure or a stop."""
+
+    def __init__(self, model: ChatModel, tools: Mapping[str, Tool], context: TaskContext) -> None:
+        self._model = model
+        self._tools = tools
+        self._specs = [tool.spec for tool in tools.values()]
+        self._context = context
+        self._machine = context.machine
+
+    async def run(self) -> TaskOutcome:
+        refused_rounds = 0
+        while True:
+            reply = await self._ask()
+            if not reply.tool_calls:
+                return TaskOutcome(True, reply.text)
+            ran = await self._call_all(reply.tool_calls)
+            if self._context.is_over:
+                return TaskOutcome(False, self._context.partial)
+            refused_rounds = 0 if ran else refused_rounds + 1
+            if refused_rounds >= MOST_REFUSED_ROUNDS:
+                error = f"the model asked for refused tool calls only, {refused_rounds} times in a row"
+                return TaskOutcome(False, self._context.partial, error)
+
+    async def _ask(self) -> ModelReply:
+        """One request: the work of the state `executing`."""
+        context = self._context
+        work = attempted(self._model.reply, tuple(context.messages), self._specs)
+        reply: ModelReply = await self._machine.during(work, done=None, failed="fail")
+        context.messages.append(Message("assistant", reply.text, reply.tool_calls))
+        context.partial = reply.text or context.partial
+        context.usage += reply.usage
+        if "tokens" in self._machine.circuit_status.policy.meters:
+            self._machine.spend(tokens=reply.usage.tokens)
+        return reply
+
+    async def _call_all(self, calls: Sequence[ToolCall]) -> int:
+        """Runs the calls of one reply, one after another; each gets exactly one answer, whatever happens.
+
+        Returns:
+            How many were run.
+        """
+        answers: list[str] = []
+        ran = 0
+        try:
+            for call in calls:
+                if self._context.is_over:
+                    break
+                if await self._admitted(call, answers):
+                    ran += 1
+                    await self._run(call, answers)
+        finally:
+            unanswered = [NOT_RUN] * (len(calls) - len(answers))
+            self._context.messages += [
+                Message("tool", answer, tool_call_id=call.id)
+                for call, answer in zip(calls, [*answers, *unanswered], strict=True)
+            ]
+        return ran
+
+    async def _admitted(self, call: ToolCall, answers: list[str]) -> bool:
+        """Asks the machine; what it refuses is told to the model."""
+        tool = self._tools.get(call.name)
+        judged = replace(self._machine.guard_context, is_tool_registered=tool is not None)
+        payload: dict[str, Any] = {"tool": call.name, "arguments": call.arguments}
+        if tool is not None and tool.repeatable:
+            # No two polls are equal: repeating one is what it is for.
+            payload["poll"] = self._context.usage.tool_calls
+        result = await self._machine.try_fire("request_tool_call", judged, **payload)
+        if result:
+            self._context.usage += Usage(tool_calls=1)
+            return True
+        if not self._context.is_over:
+            answers.append(self._refusal(call, str(result.refusal and result.refusal.message)))
+        return False
+
+    def _refusal(self, call: ToolCall, message: str) -> str:
+        if call.name in self._tools:
+            return f"refused: {message}"
+        return f"refused: you have no tool '{call.name}', only: {', '.join(self._tools) or 'none'}"
+
+    async def _run(self, call: ToolCall, answers: list[str]) -> None:
+        """Runs a tool: the work of the state `tool_calling`."""
+        work = attempted(self._answer, call, answers)
+        before = len(answers)
+        try:
+            await self._machine.during(work, done="tool_call_completed", failed="tool_call_failed")
+        except WorkFailedError as error:
+            answers.append(f"the tool could not be run: {error}")
+            raise WorkFailedError(f"tool '{call.name}' could not be run: {error}") from error.__cause__
+        finally:
+            if len(answers) == before:
+                answers.append("stopped while it ran")
+
+    async def _answer(self, call: ToolCall, answers: list[str]) -> None:
+        """What the tool answers is kept at once: a trip that follows must not lose it."""
+        try:
+            answers.append(await self._tools[call.name].answer(call.arguments))
+        except ToolError as error:
+            answers.append(f"error: {error}")

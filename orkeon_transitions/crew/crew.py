@@ -1,0 +1,210 @@
+"""A crew that was loaded: what it is, and how it is run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from orkeon_transitions.crew.agent_loop import AgentLoop
+from orkeon_transitions.crew.builtin_tools import BUILTIN_NAMES, builtin_tools
+from orkeon_transitions.crew.chat import ChatModel
+from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
+from orkeon_transitions.crew.cross_checks import tools_of
+from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
+from orkeon_transitions.crew.filling import filled
+from orkeon_transitions.crew.loader import LoadedCrew, read_crew
+from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
+from orkeon_transitions.crew.observing import CrewObserver
+from orkeon_transitions.crew.offline import OfflineModel
+from orkeon_transitions.crew.packaged import example_file, example_names, output_folder
+from orkeon_transitions.crew.processes import CrewRun, RunOptions, run_sequential
+from orkeon_transitions.crew.processes.process import Journal
+from orkeon_transitions.crew.results import CrewResult
+from orkeon_transitions.crew.tool import Tool, as_tool
+from orkeon_transitions.definition import Finding
+from orkeon_transitions.definition.names import nearest
+from orkeon_transitions.definition.source import is_text
+from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, Problem
+
+
+def load_crew(
+    what: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    tools: Iterable[Tool | Callable[..., Any]] = (),
+) -> Crew:
+    """Reads a crew.
+
+    Args:
+        what: A crew file; the name of a packaged example such as `103-ts-codebase-with-fsm`; or a crew's YAML
+            text, if it has a newline or begins with `{`.
+        strict: Whether an unknown key is an error rather than a warning.
+        tools: The program's own tools, which agents may name besides the built-in ones.
+
+    Returns:
+        The crew. Relative folders of its mounts are looked for beside its file; a packaged example writes
+        below `./orkeon-output/<name>` instead.
+
+    Raises:
+        CrewDefinitionError: Everything that is wrong with it, with file, line and column.
+    """
+    own = {made.name: made for made in map(as_tool, tools)}
+    known = [*BUILTIN_NAMES, *own]
+    if isinstance(what, str) and is_text(what):
+        return Crew(read_crew(what, tools=known, strict=strict), own, None)
+    file = _found(what)
+    return Crew(read_crew(file, tools=known, strict=strict), own, output_folder(file))
+
+
+class Crew:
+    """Agents and tasks that can be run, any number of times and at the same time.
+
+    Make one with `load_crew`.
+
+    Attributes:
+        config: What the crew file says.
+        findings: Warnings and notes about the file.
+    """
+
+    def __init__(
+        self, loaded: LoadedCrew, tools: Mapping[str, Tool] | None = None, output: Path | None = None
+    ) -> None:
+        self.config: CrewConfig = loaded.config
+        self.findings: tuple[Finding, ...] = loaded.findings
+        self._source = loaded.source
+        self._mounts = Mounts([_placed(spec, loaded.config.folder, output) for spec in loaded.config.mounts])
+        self._tools = {**builtin_tools(self._mounts), **(tools or {})}
+
+    @property
+    def name(self) -> str:
+        """The crew's name."""
+        return self.config.name
+
+    @property
+    def agents(self) -> Mapping[str, AgentConfig]:
+        """The agents by key, in file order."""
+        return self.config.agents
+
+    @property
+    def tasks(self) -> Mapping[str, TaskConfig]:
+        """The tasks by key, in file order."""
+        return self.config.tasks
+
+    @property
+    def mounts(self) -> tuple[Mount, ...]:
+        """The folders that the crew's tools may touch, with their places on this computer."""
+        return self._mounts.listed
+
+    async def run(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        executor: Executor | None = None,
+        model: ChatModel | None = None,
+        observer: CrewObserver | None = None,
+        journal: Journal | None = None,
+        run_id: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> CrewResult:
+        """Runs the crew.
+
+        Args:
+            inputs: What fills the `{placeholders}` of the file.
+            executor: Does the tasks in place of the agent loop: a plain or async function of agent, task and
+                context that gives text or a `TaskOutcome`, or an `AgentExecutor`.
+            model: Whom the agent loop asks; the offline model if left out.
+            observer: Is told what happens. Its `crew_finished` gets the partial result of a run that is
+                cancelled or breaks off.
+            journal: Takes note of every transition, before it becomes visible: anything with `record`.
+            run_id: The run's own name; made up if left out.
+            clock: Monotonic seconds, for the machines.
+
+        Returns:
+            The result, with every task in it.
+
+        Raises:
+            CrewDefinitionError: An input is missing.
+            CancelledError: The run was cancelled; every running task's machine then is in `cancelled`.
+            Exception: What the journal raises: the run stops before a fact is lost.
+        """
+        given = dict(inputs or {})
+        config = filled(self.config, given, self._source)
+        options = RunOptions(
+            run_id=run_id or uuid.uuid4().hex[:8],
+            executor=self._executor(config, executor, model),
+            inputs=given,
+            observer=observer or CrewObserver(),
+            journal=journal,
+            clock=clock,
+        )
+        return await _run(CrewRun(config, options))
+
+    def run_sync(self, inputs: Mapping[str, Any] | None = None, **options: Any) -> CrewResult:
+        """Runs the crew outside of an event loop; arguments as for `run`.
+
+        Raises:
+            OrkeonError: An event loop is running: there, `await crew.run(...)`.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.run(inputs, **options))
+        raise OrkeonError("run_sync cannot be used while an event loop runs: await crew.run(...) instead")
+
+    def _executor(
+        self, config: CrewConfig, executor: Executor | None, model: ChatModel | None
+    ) -> AgentExecutor:
+        if executor is not None:
+            return executor if isinstance(executor, AgentLoop) else BoundExecutor(executor)
+        return AgentLoop(
+            model=model or OfflineModel(),
+            tools=self._tools,
+            tools_of={task.id: tools_of(config, task) for task in config.tasks.values()},
+            mounts=self.mounts,
+            goal=config.goal,
+        )
+
+
+async def _run(run: CrewRun) -> CrewResult:
+    try:
+        await run_sequential(run)
+    except asyncio.CancelledError:
+        run.finish(cancelled=True)
+        raise
+    except Exception as error:
+        run.finish(error=error)
+        raise
+    return run.finish()
+
+
+def _found(what: str | os.PathLike[str]) -> Path:
+    """A path that exists, else a packaged example of that name."""
+    path = Path(what)
+    if path.is_dir() and (file := example_file(path.name)) is not None and file.parent == path.resolve():
+        return file
+    if path.is_dir():
+        raise _refused(what, "is a folder: crews of several files are not there yet, name the crew file")
+    if path.exists():
+        return path
+    packaged = example_file(what)
+    if packaged is None and path.suffix not in {".yaml", ".yml"}:
+        names = example_names()
+        message = f"there is no such file, and no packaged crew of that name ({', '.join(names)})"
+        raise _refused(what, message, nearest(os.fspath(what), names))
+    return packaged or path
+
+
+def _refused(what: str | os.PathLike[str], message: str, hint: str | None = None) -> CrewDefinitionError:
+    return CrewDefinitionError([Problem(os.fspath(what), None, None, "", message, hint)])
+
+
+def _placed(spec: MountSpec, folder: Path, output: Path | None) -> Mount:
+    """Puts a mount's folder on this computer; what may be written never lies inside of the package."""
+    base = output if output is not None and spec.mode == "rw" else folder
+    return replace(Mount(base / Path(spec.host).expanduser(), spec.virtual, spec.mode))

@@ -1,0 +1,84 @@
+"""What one part of a crew file says of another: agents, dependencies, tools, folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import PurePosixPath
+
+from orkeon_transitions.crew.config import CrewConfig, TaskConfig
+from orkeon_transitions.crew.ordering import find_cycles
+from orkeon_transitions.definition.names import nearest
+from orkeon_transitions.definition.places import Path, Source
+
+Warn = Callable[[Path, str, str], None]
+
+
+def check_references(config: CrewConfig, source: Source, *, tools: Collection[str], warn: Warn) -> None:
+    """Checks that everything that is named exists, and that no task waits for itself.
+
+    Args:
+        config: What was read.
+        source: Where problems go.
+        tools: The names of all tools that there are.
+        warn: Told what is probably a mistake.
+    """
+    for agent in config.agents.values():
+        _check_names(source, ("agents", agent.id, "tools"), agent.tools, tools, "tool")
+    for task in config.tasks.values():
+        at: Path = ("tasks", task.id)
+        if task.agent:
+            _check_names(source, (*at, "agent"), (task.agent,), config.agents, "agent")
+        _check_names(source, (*at, "tools"), task.tools or (), tools, "tool")
+        _check_names(source, _written(source, at, "dependencies"), task.dependencies, config.tasks, "task")
+        _check_deliverable(source, task, config, warn)
+    for cycle in find_cycles({task.id: task.dependencies for task in config.tasks.values()}):
+        source.problem(
+            _written(source, ("tasks", cycle[0]), "dependencies"),
+            f"tasks wait for each other: {' -> '.join(cycle)}",
+        )
+    _check_folders(config, warn)
+
+
+def tools_of(config: CrewConfig, task: TaskConfig) -> tuple[str, ...]:
+    """The names of the tools that a task's agent may use for it: the task's own, else the agent's."""
+    agent = config.agents.get(task.agent)
+    if task.tools is not None or agent is None:
+        return task.tools or ()
+    return agent.tools
+
+
+def _check_names(
+    source: Source, path: Path, names: Collection[str], known: Collection[str], kind: str
+) -> None:
+    for index, name in enumerate(names):
+        if name not in known:
+            at = (*path, index) if (*path, index) in source.places else path
+            valid = f": there {'is' if len(known) == 1 else 'are'} {', '.join(known)}" if known else ""
+            valid = valid if len(known) <= 12 else ""
+            source.problem(at, f"unknown {kind} '{name}'{valid}", nearest(name, known))
+
+
+def _written(source: Source, path: Path, key: str) -> Path:
+    """Where a task's dependencies are written, under whichever name."""
+    names = (key, "context")
+    return next(((*path, name) for name in names if (*path, name) in source.places), (*path, key))
+
+
+def _check_deliverable(source: Source, task: TaskConfig, config: CrewConfig, warn: Warn) -> None:
+    if task.deliverable is None:
+        return
+    at = ("tasks", task.id, "deliverable")
+    path = PurePosixPath(task.deliverable)
+    writable = [mount.virtual for mount in config.mounts if mount.mode == "rw"]
+    roomy = any(path != PurePosixPath(root) and path.is_relative_to(root) for root in writable)
+    if not roomy or ".." in path.parts:
+        where = ", ".join(writable) or "there is no mount with ':rw'"
+        source.problem(at, f"'{task.deliverable}' must be a file below a folder that may be written: {where}")
+    elif "file_write" not in tools_of(config, task):
+        warn(at, "unwritten-deliverable", "the task has no 'file_write': nothing here writes the deliverable")
+
+
+def _check_folders(config: CrewConfig, warn: Warn) -> None:
+    for index, mount in enumerate(config.mounts):
+        if mount.mode == "ro" and not (config.folder / mount.host).is_dir():
+            warn(("mounts", index), "missing-folder", f"there is no folder '{mount.host}' here")

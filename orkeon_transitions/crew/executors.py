@@ -1,0 +1,119 @@
+"""Who does a task: the seam between a process and the work itself.
+
+The task's machine goes its way whoever works. What an executor awaits is bound to the machine's state: when
+that state ends otherwise, because of a trip or a cancel, the work is cancelled and a late answer is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from orkeon_transitions.crew.chat import Message
+from orkeon_transitions.crew.config import AgentConfig, TaskConfig
+from orkeon_transitions.crew.results import TaskOutcome, TaskResult, Usage
+from orkeon_transitions.crew.threads import call_anything
+
+if TYPE_CHECKING:
+    from orkeon_transitions.machines import AsyncTaskExecution
+
+
+@dataclass(slots=True)
+class TaskContext:
+    """What an executor is given besides the agent and the task; one for all attempts at a task.
+
+    Attributes:
+        machine: The task's machine.
+        inputs: The run's inputs.
+        earlier: Results of the tasks before it, as far as they gave something.
+        attempt: Counted from 1.
+        feedback: What was wrong with the last output, or None.
+        partial: The output so far; what remains if the task is stopped.
+        usage: What was spent so far.
+        messages: The conversation, where there is one.
+    """
+
+    machine: AsyncTaskExecution
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    earlier: Mapping[str, TaskResult] = field(default_factory=dict)
+    attempt: int = 0
+    feedback: str | None = None
+    partial: str = ""
+    usage: Usage = field(default_factory=Usage)
+    messages: list[Message] = field(default_factory=list)
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The outputs of the tasks before it, by task."""
+        return {name: result.output for name, result in self.earlier.items()}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the machine lets nothing more happen."""
+        return self.machine.is_terminal or self.machine.is_circuit_broken
+
+
+@runtime_checkable
+class AgentExecutor(Protocol):
+    """Does one attempt at a task."""
+
+    async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
+        """Works on a task.
+
+        Args:
+            agent: Who works.
+            task: What is to be done, inputs filled in.
+            context: What is known besides.
+        """
+        ...
+
+
+Executor = AgentExecutor | Callable[[AgentConfig, TaskConfig, TaskContext], Any]
+
+
+class WorkFailedError(Exception):
+    """The work itself raised; what it raised is the cause. Never leaves this room."""
+
+
+async def attempted(work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
+    """Calls and awaits work and marks what it raises: an error of the machine is not one of the work.
+
+    Raises:
+        WorkFailedError: From what the work raised.
+    """
+    try:
+        return await work(*args)
+    except Exception as error:
+        raise WorkFailedError(in_words(error)) from error
+
+
+def in_words(error: BaseException) -> str:
+    """An error as a result shows it."""
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+class BoundExecutor:
+    """A user's function or executor, run as the work of the state `executing`."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._call = executor.execute_task if isinstance(executor, AgentExecutor) else executor
+
+    async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
+        """Calls the function; one that raises, or answers something else than it may, has failed."""
+        work = attempted(self._outcome, agent, task, context)
+        try:
+            outcome: TaskOutcome = await context.machine.during(work, done=None, failed="fail")
+        except WorkFailedError as error:
+            return TaskOutcome(False, error=str(error))
+        context.usage += outcome.usage
+        return outcome
+
+    async def _outcome(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
+        answer = await call_anything(self._call, agent, task, context)
+        if isinstance(answer, TaskOutcome):
+            return answer
+        if answer is None or isinstance(answer, str):
+            return TaskOutcome(True, answer or "")
+        raise TypeError(f"an executor answers text or a TaskOutcome, not {type(answer).__name__}")

@@ -1,0 +1,73 @@
+"""Which task comes before which."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+
+Dependencies = Mapping[str, Iterable[str]]
+
+
+def in_order(dependencies: Dependencies) -> list[str]:
+    """Puts tasks behind what they depend on; otherwise the order stays as it is.
+
+    Args:
+        dependencies: For each task, the tasks that it needs; without cycles, every name known.
+    """
+    place = {name: index for index, name in enumerate(dependencies)}
+    names = list(dependencies)
+    waits_for = {name: set(needed) for name, needed in dependencies.items()}
+    needed_by: dict[str, list[str]] = {name: [] for name in names}
+    for name, needed in waits_for.items():
+        for one in needed:
+            needed_by[one].append(name)
+    ready = [place[name] for name in names if not waits_for[name]]
+    ordered = []
+    while ready:
+        name = names[heapq.heappop(ready)]
+        ordered.append(name)
+        for dependent in needed_by[name]:
+            waits_for[dependent].discard(name)
+            if not waits_for[dependent]:
+                heapq.heappush(ready, place[dependent])
+    return ordered
+
+
+def find_cycles(dependencies: Dependencies) -> list[list[str]]:
+    """Finds cycles, no task in two of them: each as its path, the first name again at the end."""
+    left = {name: [one for one in needed if one in dependencies] for name, needed in dependencies.items()}
+    cycles = []
+    while cycle := _first_cycle(left):
+        cycles.append(cycle)
+        for name in cycle[:-1]:
+            left.pop(name, None)
+        left = {name: [one for one in needed if one in left] for name, needed in left.items()}
+    return cycles
+
+
+def _first_cycle(dependencies: Mapping[str, list[str]]) -> list[str] | None:
+    """A walk that never calls itself: a chain of any length is no matter."""
+    finished: set[str] = set()
+    for start in dependencies:
+        path: dict[str, Iterator[str]] = {}
+        following: str | None = start
+        while following is not None:
+            if following in path:
+                names = list(path)
+                return [*names[names.index(following) :], following]
+            if following not in finished:
+                path[following] = iter(dependencies[following])
+            following = _onward(path, finished)
+    return None
+
+
+def _onward(path: dict[str, Iterator[str]], finished: set[str]) -> str | None:
+    """The next step of a walk: from its last place, or from the last one that still has a way to go."""
+    while path:
+        name, upcoming = next(reversed(path.items()))
+        following = next(upcoming, None)
+        if following is not None:
+            return following
+        del path[name]
+        finished.add(name)
+    return None
