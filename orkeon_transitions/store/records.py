@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
 from typing import Any
 
 from orkeon_transitions.errors import JournalError
@@ -23,6 +22,7 @@ from orkeon_transitions.facts import (
     TransitionFailed,
     TransitionResult,
 )
+from orkeon_transitions.runtime.naming import text_of
 
 FORMAT_VERSION = 1
 
@@ -137,9 +137,9 @@ def _transition_data(fact: TransitionResult, snapshot: Snapshot) -> dict[str, An
     data: dict[str, Any] = {
         "timestamp": stamp_text(fact.timestamp),
         "session_id": snapshot.machine_id,
-        "trigger": name_text(fact.trigger),
-        "from_state": name_text(fact.from_state),
-        "to_state": name_text(fact.to_state),
+        "trigger": None if fact.trigger is None else text_of(fact.trigger),
+        "from_state": text_of(fact.from_state),
+        "to_state": text_of(fact.to_state),
     }
     data |= _ours(snapshot, TRANSITION)
     data |= {
@@ -157,8 +157,8 @@ def _transition_data(fact: TransitionResult, snapshot: Snapshot) -> dict[str, An
 def _broken_data(fact: CircuitBroken, snapshot: Snapshot) -> dict[str, Any]:
     status = fact.status
     return _head(fact.timestamp, snapshot, BROKEN) | {
-        "state": name_text(fact.state),
-        "trigger": name_text(fact.trigger),
+        "state": text_of(fact.state),
+        "trigger": None if fact.trigger is None else text_of(fact.trigger),
         "limit": str(fact.limit),
         "reason": fact.reason,
         "policy": status.policy.model_dump(mode="json"),
@@ -169,13 +169,6 @@ def _broken_data(fact: CircuitBroken, snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def name_text(value: Any) -> Any:
-    """A state or trigger as text: an Enum member by its value if that is a string, else by its name."""
-    if isinstance(value, Enum):
-        return value.value if isinstance(value.value, str) else value.name
-    return value
-
-
 def stamp_text(timestamp: datetime) -> str:
     """A wall time as text, always with its offset."""
     return _aware(timestamp).isoformat()
@@ -183,7 +176,10 @@ def stamp_text(timestamp: datetime) -> str:
 
 def error_text(error: BaseException) -> str:
     """An error as one short text."""
-    text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    try:
+        text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    except Exception:  # noqa: BLE001 (a foreign error's own text may fail; the fact must still be written)
+        text = type(error).__name__
     return text if len(text) <= LONGEST_ERROR else text[:LONGEST_ERROR] + "..."
 
 
@@ -237,7 +233,7 @@ class _Reader:
         fact = self._data.get("fact", TRANSITION)
         if fact == AGENT_ERROR or "state_when_error" in self._data:
             return None
-        if fact not in {TRANSITION, FAILED, BROKEN, RESET, RECORDING}:
+        if fact not in (TRANSITION, FAILED, BROKEN, RESET, RECORDING):
             raise self._problem(f"unknown fact {fact!r}")
         moved = fact == TRANSITION
         return JournalRecord(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,17 +74,34 @@ def _chosen(
     records: Sequence[JournalRecord], definition: MachineDefinition, machine_id: str | None, path: Path
 ) -> list[JournalRecord]:
     """The records of the one machine that is meant."""
-    found = list(dict.fromkeys((record.machine_id, record.machine) for record in records))
-    meant = [key for key in found if machine_id is None or key[0] == machine_id]
-    if len(meant) > 1:
-        # A status and an execution may share a name, and a crew's journal holds machines of many kinds.
-        meant = [key for key in meant if key[1] in (None, definition.name)] or meant
-    if len(meant) > 1:
-        names = ", ".join(f"'{name}'" for name, _ in meant)
-        raise JournalError(f"{path} has several machines, so machine_id must name one of them: {names}")
-    if found and not meant:
-        ids = [name for name, _ in found]
-        near = nearest(str(machine_id), ids)
-        hint = f"did you mean '{near}'?" if near else "it has " + ", ".join(f"'{name}'" for name in ids)
+    kinds_by_id: dict[str, set[str | None]] = {}
+    for record in records:
+        kinds_by_id.setdefault(record.machine_id, set()).add(record.machine)
+    if machine_id is None:
+        machine_id = _only_one(kinds_by_id, definition, path)
+    elif kinds_by_id and machine_id not in kinds_by_id:
+        near = nearest(machine_id, kinds_by_id)
+        hint = f"did you mean '{near}'?" if near else f"it has {_listed(kinds_by_id)}"
         raise JournalError(f"{path} has no machine '{machine_id}' ({hint})")
-    return [record for record in records if (record.machine_id, record.machine) in meant]
+    own = [record for record in records if record.machine_id == machine_id]
+    # A task's status and its execution may share a name; the definition says which is meant.
+    if any(record.machine == definition.name for record in own):
+        return [record for record in own if record.machine in (None, definition.name)]
+    return own
+
+
+def _only_one(
+    kinds_by_id: Mapping[str, set[str | None]], definition: MachineDefinition, path: Path
+) -> str | None:
+    """The machine that is meant where none was named: the only one, or the only one of this definition."""
+    of_kind = [name for name, kinds in kinds_by_id.items() if definition.name in kinds]
+    candidates = of_kind or list(kinds_by_id)
+    if len(candidates) > 1:
+        raise JournalError(
+            f"{path} has several machines, so machine_id must name one of them: {_listed(candidates)}"
+        )
+    return candidates[0] if candidates else None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
