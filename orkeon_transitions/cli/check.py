@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from orkeon_transitions.cli.app import INVALID, examples, shared_options
-from orkeon_transitions.cli.screen import SEVERITY_STYLES, Screen, current_screen, visible
+from orkeon_transitions.cli.app import INVALID, examples, place_of, problem_words, shared_options
+from orkeon_transitions.cli.screen import SEVERITY_STYLES, Screen, counted, current_screen, visible
 from orkeon_transitions.cli.subjects import existing_file
+from orkeon_transitions.definition import read_source
+from orkeon_transitions.definition.places import dotted
 from orkeon_transitions.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from orkeon_transitions.definition import Finding
+    from orkeon_transitions.definition.places import Path as DataPath
+    from orkeon_transitions.definition.places import Place
 
 MACHINE_KEYS = frozenset({"states", "transitions", "initial"})
 CREW_KEYS = frozenset({"agents", "tasks", "crew", "process"})
@@ -97,7 +104,10 @@ def examine(name: str) -> Report:
         elif report.kind == "crew":
             _examine_crew(path, report)
     except DefinitionError as error:
-        report.remarks += [_remark_of(problem) for problem in error.problems]
+        report.remarks += [
+            Remark("error", "invalid", found.line, found.column, found.path, problem_words(found, path=False))
+            for found in error.problems
+        ]
     except click.ClickException as error:
         report.remarks.append(Remark("error", "unreadable", None, None, "", _without(name, error.message)))
     except OSError as error:
@@ -107,15 +117,13 @@ def examine(name: str) -> Report:
 
 def _kind(path: Path, report: Report) -> str | None:
     """Which kind of file this is, by the keys at its top."""
-    from orkeon_transitions.definition import read_source
-
     data = read_source(path).data
     keys = {str(key) for key in data} if isinstance(data, Mapping) else set()
     if keys & CREW_KEYS and not keys & {"states", "transitions"}:
         return "crew"
     if keys & MACHINE_KEYS:
         return "machine"
-    found = f"its keys are {', '.join(sorted(keys))}" if keys else f"it is a {type(data).__name__}"
+    found = f"its keys are {', '.join(sorted(keys))}" if keys else f"it is {_kind_words(data)}"
     message = (
         "neither a machine nor a crew: a machine has `initial`, `states` and `transitions`, "
         f"a crew has `agents` and `tasks`; {found}"
@@ -124,42 +132,51 @@ def _kind(path: Path, report: Report) -> str | None:
     return None
 
 
+def _kind_words(data: object) -> str:
+    match data:
+        case Mapping():
+            return "an empty mapping"
+        case list():
+            return "a list"
+        case str():
+            return "plain text"
+        case _:
+            return f"the value {data!r}"
+
+
 def _examine_machine(path: Path, report: Report) -> None:
     from orkeon_transitions.definition import check_definition, load_definition
 
     definition = load_definition(path)
-    report.summary = (
-        f"machine {definition.name}, {len(definition.states)} states, {len(definition.triggers)} triggers"
-    )
-    report.remarks += [_remark_of(finding) for finding in check_definition(definition)]
+    states, triggers = len(definition.states), len(definition.triggers)
+    report.summary = f"machine {definition.name}, {counted(states, 'state')}, {counted(triggers, 'trigger')}"
+    findings = [*check_definition(definition), *definition.origin.notes]
+    report.remarks += _remarks_of(findings, definition.origin.places)
 
 
 def _examine_crew(path: Path, report: Report) -> None:
     from orkeon_transitions.crew import load_crew
 
     crew = load_crew(path)
-    report.summary = f"crew {crew.name}, {len(crew.agents)} agents, {len(crew.tasks)} tasks"
-    report.remarks += [_remark_of(finding) for finding in crew.findings]
+    agents, tasks = len(crew.config.agents), len(crew.config.tasks)
+    report.summary = f"crew {crew.config.name}, {counted(agents, 'agent')}, {counted(tasks, 'task')}"
+    report.remarks += _remarks_of(crew.findings, read_source(path).places)
 
 
-def _remark_of(found: Any) -> Remark:
-    hint = getattr(found, "hint", None)
-    message = found.message + (f" (did you mean '{hint}'?)" if hint else "")
-    return Remark(
-        str(getattr(found, "severity", "error")),
-        getattr(found, "code", "invalid"),
-        found.line,
-        getattr(found, "column", None),
-        found.path,
-        message,
-    )
+def _remarks_of(findings: Iterable[Finding], places: Mapping[DataPath, Place]) -> list[Remark]:
+    """Findings as remarks, in the order of the file; the column is where the finding's part begins."""
+    columns = {dotted(path): place for path, place in places.items()}
+    remarks = []
+    for found in findings:
+        line, column = columns.get(found.path, (None, None))
+        column = column if line == found.line else None
+        remarks.append(Remark(found.severity, found.code, found.line, column, found.path, found.message))
+    return sorted(remarks, key=lambda remark: (remark.line or 0, remark.column or 0))
 
 
 def _print(screen: Screen, report: Report, *, strict: bool) -> None:
     for remark in report.remarks:
-        place = report.file
-        if remark.line is not None:
-            place += f":{remark.line}:{remark.column or 1}"
+        place = place_of(report.file, remark.line, remark.column)
         severity = "error" if strict and remark.severity == "warning" else remark.severity
         if severity == "note" and screen.quiet:
             continue

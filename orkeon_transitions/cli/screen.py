@@ -76,12 +76,12 @@ class Screen:
         else:
             self._write("".join(line + "\n" for line in _aligned([tuple(columns), *rows])))
 
-    def say(self, severity: str, text: str) -> None:
-        """Writes an error, a warning or a note to standard error."""
+    def say(self, severity: str, text: str, *, place: str = "") -> None:
+        """Writes an error, a warning or a note to standard error, its place in front where it has one."""
         if severity == "note" and self.quiet:
             return
         label = self.styled(f"{severity}:", SEVERITY_STYLES[severity], sys.stderr)
-        self.message(f"{label} {visible(text)}")
+        self.message(f"{visible(place)}{': ' if place else ''}{label} {visible(text)}")
 
     def warn(self, text: str) -> None:
         """Writes a warning, once."""
@@ -91,6 +91,8 @@ class Screen:
 
     def message(self, text: str) -> None:
         """Writes one line to standard error; there is nobody to tell when that fails."""
+        if sys.stderr is None:
+            return
         with suppress(OSError, ValueError):
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - the one place that writes messages
 
@@ -160,6 +162,11 @@ class Screen:
 def visible(text: str) -> str:
     """The text with control characters spelled out, so that no file can steer the terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 state`, `3 states`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def current_screen() -> Screen:

@@ -1,0 +1,105 @@
+"""What is known of a run while it goes on: a line for each task, told by the crew's observer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orkeon_transitions.crew import CrewObserver, CrewResult, TaskMoved, TaskResult, TaskStarted
+
+
+@dataclass(slots=True)
+class TaskLine:
+    """One task on the board.
+
+    Attributes:
+        task: The task's key.
+        agent: The key of its agent.
+        status: `waiting`, `running`, or how it ended.
+        machine: Its machine, once it has one.
+        result: How it went, once it has ended.
+        began: When it was begun, on the board's clock.
+        took: How many seconds it took, once it has ended.
+        tool_calls: How many it made so far, in all rounds.
+    """
+
+    task: str
+    agent: str
+    status: str = "waiting"
+    machine: Any = None
+    result: TaskResult | None = None
+    began: float | None = None
+    took: float | None = None
+    tool_calls: int = 0
+
+    @property
+    def state(self) -> str:
+        """The machine's state while it runs, else the status."""
+        return (
+            str(self.machine.state) if self.status == "running" and self.machine is not None else self.status
+        )
+
+
+@dataclass(slots=True)
+class Board:
+    """The tasks of one run, in file order.
+
+    Attributes:
+        crew: The crew's name.
+        lines: By task key.
+        clock: Gives seconds; only differences count.
+        changed: Called after each change with the line, for those who do not look by themselves.
+        result: The run's result; partial where the run was cancelled or stopped by an error.
+    """
+
+    crew: str
+    lines: dict[str, TaskLine]
+    clock: Callable[[], float] = time.monotonic
+    changed: Callable[[TaskLine], None] = field(default=lambda _: None)
+    result: CrewResult | None = None
+    began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    @classmethod
+    def of(cls, crew: str, agents_by_task: Mapping[str, str] | Iterable[tuple[str, str]]) -> Board:
+        """A board on which every task waits."""
+        return cls(crew, {task: TaskLine(task, agent) for task, agent in dict(agents_by_task).items()})
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return self.clock() - self.began
+
+    def observer(self) -> CrewObserver:
+        """The functions that keep this board up to date."""
+        from orkeon_transitions.crew import CrewObserver
+
+        return CrewObserver(
+            task_started=self._started,
+            task_moved=self._moved,
+            task_finished=self._finished,
+            crew_finished=self._ended,
+        )
+
+    def _started(self, fact: TaskStarted) -> None:
+        line = self.lines.setdefault(fact.task, TaskLine(fact.task, fact.agent))
+        line.agent, line.machine, line.status, line.began = fact.agent, fact.machine, "running", self.clock()
+        self.changed(line)
+
+    def _moved(self, fact: TaskMoved) -> None:
+        if str(fact.transition.trigger) == "request_tool_call" and fact.transition.accepted:
+            self.lines[fact.task].tool_calls += 1
+
+    def _finished(self, result: TaskResult) -> None:
+        line = self.lines.setdefault(result.id, TaskLine(result.id, result.agent or ""))
+        line.status, line.result = str(result.status), result
+        line.took = None if line.began is None else self.clock() - line.began
+        self.changed(line)
+
+    def _ended(self, result: CrewResult) -> None:
+        self.result = result

@@ -1,0 +1,70 @@
+"""Ctrl-C while a crew runs: the first one cancels the tasks, the second one ends the program at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ABORTED = b"\norkeon: aborted; what was done until here is in the journal, if one was kept\n"
+SHOW_CURSOR = b"\x1b[?25h"
+INTERRUPTED = 130
+
+
+class Interrupts:
+    """Listens to SIGINT and SIGTERM while it is entered.
+
+    Python's own handler would raise KeyboardInterrupt at any line, a half-written one included; here the
+    run's task is cancelled, so that each machine reaches its end.
+
+    Args:
+        on_first: Called once, in the loop, when the first signal arrives; it may say something.
+    """
+
+    def __init__(self, on_first: Callable[[], None]) -> None:
+        self.asked = False
+        self._on_first = on_first
+        self._task: asyncio.Task[Any] | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._heard)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def watch(self, task: asyncio.Task[Any]) -> None:
+        """Names the task that the first signal cancels."""
+        self._task = task
+        if self.asked:
+            task.cancel()
+
+    def _heard(self, *_: object) -> None:
+        if self.asked:
+            _abort()
+        self.asked = True
+        if self._task is not None:
+            self._task.get_loop().call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        self._on_first()
+        if self._task is not None:
+            self._task.cancel()
+
+
+def _abort() -> None:
+    """Ends the program here and now: a tool in a thread of its own could hold up any other way out."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        os.write(2, SHOW_CURSOR)
+    os.write(2, ABORTED)
+    os._exit(INTERRUPTED)

@@ -1,0 +1,116 @@
+"""`orkeon run`: a crew from its file to its result."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orkeon_transitions.cli.app import DEGRADED, FAILED, INTERRUPTED, examples, place_of, shared_options
+from orkeon_transitions.cli.board import Board
+from orkeon_transitions.cli.deliverables import Deliverables
+from orkeon_transitions.cli.interrupts import Interrupts
+from orkeon_transitions.cli.live import progress
+from orkeon_transitions.cli.outcome import result_document, show_result
+from orkeon_transitions.cli.screen import Screen, current_screen
+from orkeon_transitions.errors import OrkeonError
+
+if TYPE_CHECKING:
+    from orkeon_transitions.crew import Crew, CrewResult
+    from orkeon_transitions.store import JsonlJournal
+
+CODES = {"completed": 0, "degraded": DEGRADED, "failed": FAILED, "cancelled": INTERRUPTED}
+EXAMPLES = examples(
+    "orkeon run 103-ts-codebase-with-fsm",
+    "orkeon run my-crew.yaml --input topic=parsers --journal run.jsonl",
+    "orkeon run my-crew.yaml --json | jq .status",
+)
+
+
+@click.command("run", epilog=EXAMPLES)
+@click.argument("crew")
+@click.option("--model", type=click.Choice(["offline"]), help="Which model answers: only `offline` is there.")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="KEY=VALUE", help="Fills {KEY} in the file; repeatable."
+)
+@click.option("--journal", metavar="FILE", help="Write each transition down before it becomes visible.")
+@click.option("--strict", is_flag=True, help="Refuse a crew file with unknown keys.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
+@shared_options
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    crew: str,
+    model: str | None,  # noqa: ARG001 - there is one model, and it is chosen already
+    inputs: tuple[str, ...],
+    journal: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Run a crew: a file, or an example that ships.
+
+    Progress goes to standard error, the result to standard output. Ctrl-C cancels the tasks and says what was
+    done; pressed again, it ends the program at once. A journal that cannot be opened is exit code 2; one that
+    cannot be written stops the run, exit code 1.
+    """
+    from orkeon_transitions.crew import load_crew
+
+    screen = current_screen()
+    given = dict(_pair(text) for text in inputs)
+    loaded = load_crew(crew, strict=strict)
+    for found in loaded.findings:
+        words = f"{found.path}: {found.message} [{found.code}]"
+        screen.say(found.severity, words, place=place_of(crew, found.line, None))
+    board = Board.of(loaded.name, [(task.id, task.agent) for task in loaded.tasks.values()])
+    deliverables = Deliverables(loaded, given)
+    error: OrkeonError | None = None
+    with _opened(journal) as opened:
+        try:
+            result = _run(screen, loaded, board, inputs=given, journal=opened)
+        except OrkeonError as raised:
+            if board.result is None:
+                raise
+            result, error = board.result, raised
+    if as_json:
+        screen.json(result_document(result, deliverables, board))
+    else:
+        show_result(screen, result, deliverables, board)
+    if error is not None:
+        screen.say("error", f"the run was stopped: {error}")
+    context.exit(FAILED if error is not None else CODES[result.status])
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise click.BadParameter(f"'{text}' is not of the form KEY=VALUE", param_hint="'--input'")
+    return key.strip(), value
+
+
+def _opened(journal: str | None) -> AbstractContextManager[JsonlJournal | None]:
+    from orkeon_transitions.store import JsonlJournal
+
+    return nullcontext() if journal is None else JsonlJournal(journal)
+
+
+def _run(screen: Screen, crew: Crew, board: Board, **options: Any) -> CrewResult:
+    """Runs the crew to its end; a run that was interrupted gives what there is of its result."""
+
+    async def run(interrupts: Interrupts) -> CrewResult:
+        task = asyncio.create_task(crew.run(observer=board.observer(), **options))
+        interrupts.watch(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not interrupts.asked or board.result is None:
+                raise
+            return board.result
+
+    def announce() -> None:
+        screen.message("interrupted: cancelling the tasks (once more ends the program at once)")
+
+    with Interrupts(announce) as interrupts, progress(screen, board):
+        return asyncio.run(run(interrupts))
