@@ -1,8 +1,8 @@
 """Draws machines: PNG, SVG, PDF, DOT, Mermaid.
 
-What belongs here: how a definition, a snapshot and a trace look. A picture is made from them alone, on a throwaway
-machine; no machine that runs is touched, no callback is called. What never belongs here: what a machine may do, and
-where facts come from.
+What belongs here: how a definition, a snapshot and a trace look. A picture is made from them alone, on a
+throwaway machine; no machine that runs is touched, no callback is called. What never belongs here: what a
+machine may do, and where facts come from.
 """
 
 from orkeon_transitions.diagrams.notebook import load_ipython_extension, mimebundle

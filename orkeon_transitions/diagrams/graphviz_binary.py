@@ -17,6 +17,7 @@ from orkeon_transitions.errors import MissingExtraError, OrkeonError
 
 DOTS_PER_INCH = 144
 TIME_LIMIT = 60.0  # seconds
+DOWNLOAD = "https://graphviz.org/download"
 WITHOUT = "Mermaid (`.mmd`) and DOT text (`.dot`) need no program."
 _PURE = "graphviz-pure"
 _BEGINS = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF", "svg": b"<"}
@@ -61,12 +62,12 @@ def lay_out(dot_text: str, kind: str) -> bytes:
         raise OrkeonError(f"Graphviz could not draw the {kind.upper()}: {'; '.join(failures)}. {WITHOUT}")
     if kind == "pdf":
         raise MissingExtraError(
-            "A PDF needs the program `dot` of a system Graphviz (https://graphviz.org/download), which was not found."
-            f" {WITHOUT} PNG and SVG are drawn by an extra.",
+            f"A PDF needs the program `dot` of a system Graphviz ({DOWNLOAD}), which was not found. {WITHOUT}"
+            " PNG and SVG are drawn by an extra.",
             extra="diagrams",
         )
     raise MissingExtraError(
-        f"The program `dot` was not found: install Graphviz (https://graphviz.org/download) or the extra. {WITHOUT}",
+        f"The program `dot` was not found: install Graphviz ({DOWNLOAD}) or the extra. {WITHOUT}",
         extra="diagrams",
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from orkeon_transitions.diagrams.picture import ArrowKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from orkeon_transitions.diagrams.picture import Arrow, Line, Node, Picture
 
@@ -25,8 +25,11 @@ BLUE, BLUE_LINE, BLUE_INK = "#dbeafe", "#2563eb", "#1d4ed8"
 RED_LINE, RED_INK = "#dc2626", "#b91c1c"
 UNVISITED, UNVISITED_LINE = "#fafbfc", "#d5dce5"
 
+GAP = ""
+WORDS = {ArrowKind.BREAKER: AMBER_INK, ArrowKind.STRAY: RED_INK}
 LONGEST_LINE = 34
 MOST_LINES = 5
+_WORD_END = re.compile(r"[\s_.:/-]+")
 
 GRAPH = {
     "bgcolor": CARD,
@@ -34,9 +37,9 @@ GRAPH = {
     "fontsize": "17",
     "labeljust": "l",
     "labelloc": "t",
-    "nodesep": "0.4",
-    "pad": "0.3",
-    "ranksep": "0.5",
+    "nodesep": "0.24",
+    "pad": "0.22",
+    "ranksep": "0.45",
 }
 NODE = {
     "color": STATE_LINE,
@@ -73,26 +76,28 @@ INITIAL = {
 INITIAL_ARROW = {"arrowsize": "0.7", "class": "initial", "color": INK, "id": "arrow-initial"}
 
 
-def direction(picture: Picture) -> str:
-    """Left to right for a few states, top to bottom for more: what fits the width of a page."""
-    return "LR" if len(picture.nodes) <= 4 else "TB"
+def graph_attributes(picture: Picture) -> dict[str, str]:
+    """How the whole is laid out."""
+    # Four times the usual effort to untangle arrows, as long as that takes no time worth speaking of.
+    effort = "4" if len(picture.arrows) <= 60 else "1"
+    return {"rankdir": picture.direction, "mclimit": effort, "label": title_label(picture)}
 
 
 def title_label(picture: Picture) -> str:
     """The machine's name, and what the run says."""
-    parts = [f"<B>{_text(picture.title, INK, wrap=60)}</B>"]
+    parts = [f"<B>{_text(picture.title, INK, wrap=60)}</B>", GAP]
     if picture.caption:
         parts.append(_font(_text(picture.caption, SOFT, wrap=90), 12))
     if picture.warning:
         parts.append(_font(_text(picture.warning, AMBER_INK, wrap=90), 12))
-    return _table(parts, align="LEFT", padding=2)
+    return _table(parts)
 
 
-def node_attributes(node: Node) -> dict[str, str]:
+def node_attributes(node: Node, picture: Picture) -> dict[str, str]:
     """How a state is drawn."""
-    classes = ["state"]
-    classes += [name for name in ("initial", "final", "degraded", "current", "unvisited") if getattr(node, name, False)]
-    attributes = {"id": f"state-{node.key}", "tooltip": _tooltip(node), "label": _node_label(node)}
+    classes = [name for name in ("final", "degraded", "current", "unvisited") if getattr(node, name)]
+    attributes = {"id": f"state-{node.key}", "label": _node_label(node)}
+    attributes |= _room_for_arrows(node, picture)
     if node.visits:
         classes.append("visited")
         attributes |= {"color": BLUE_LINE}
@@ -107,10 +112,10 @@ def node_attributes(node: Node) -> dict[str, str]:
     if not node.known:
         attributes |= {"color": RED_LINE, "style": "rounded,dashed"}
     if node.current:
-        attributes |= {"penwidth": "3"}
+        attributes |= {"penwidth": "2.2" if node.final else "3"}
         if not node.degraded:
             attributes |= {"fillcolor": BLUE, "color": BLUE_LINE}
-    return attributes | {"class": " ".join(classes)}
+    return attributes | {"class": " ".join(["state", *classes])}
 
 
 def anywhere_attributes(arrow: Arrow) -> dict[str, str]:
@@ -119,7 +124,7 @@ def anywhere_attributes(arrow: Arrow) -> dict[str, str]:
     return {
         "class": "anywhere",
         "id": f"{arrow.key}-source",
-        "color": colour,
+        "color": UNVISITED_LINE if arrow.unvisited else colour,
         "fillcolor": CARD,
         "height": "0.26",
         "label": f"<{_text('any state', colour)}>",
@@ -127,7 +132,6 @@ def anywhere_attributes(arrow: Arrow) -> dict[str, str]:
         "margin": "0.09,0.03",
         "penwidth": "1",
         "style": "rounded,filled,dashed",
-        "tooltip": "every state that is not final",
     }
 
 
@@ -136,8 +140,7 @@ def arrow_attributes(arrow: Arrow) -> dict[str, str]:
     classes = ["arrow", arrow.kind.value]
     attributes = {
         "id": f"arrow-{arrow.key}",
-        "label": _table([_line_label(line, arrow) for line in arrow.lines], align="LEFT", padding=3),
-        "tooltip": "; ".join(line.trigger for line in arrow.lines).replace("\n", " "),
+        "label": _arrow_label(arrow),
     }
     if arrow.internal or arrow.kind is ArrowKind.ANYWHERE:
         attributes |= {"style": "dashed"}
@@ -159,37 +162,48 @@ def arrow_attributes(arrow: Arrow) -> dict[str, str]:
     return attributes | {"class": " ".join(classes)}
 
 
+def _room_for_arrows(node: Node, picture: Picture) -> dict[str, str]:
+    """A state where many arrows meet is drawn wider, so that they end beside each other, not in one point."""
+    between = (arrow for arrow in picture.arrows if arrow.source != arrow.dest)
+    ends = sum(node.key in (arrow.source, arrow.dest) for arrow in between)
+    side = "width" if picture.direction == "TB" else "height"
+    return {side: f"{min(0.3 * ends, 4.5):g}"} if ends > 4 else {}
+
+
 def _node_label(node: Node) -> str:
     colour = FAINT if node.unvisited else RED_INK if not node.known else INK
     name = _text(node.label, colour)
     if node.current:
         name = f"<B>{name}</B>"
     if node.visits:
-        name += "&#160;" + _font(f"<B>&#215;{node.visits}</B>", 10, AMBER_INK if node.degraded else BLUE_INK)
+        name += " " + _font(f"<B>&#215;{node.visits}</B>", 10, AMBER_INK if node.degraded else BLUE_INK)
     notes = [_font(_text(note, FAINT if node.unvisited else SOFT), 9.5) for note in node.notes]
     return "<" + "<BR/>".join([name, *notes]) + ">"
 
 
-def _line_label(line: Line, arrow: Arrow) -> str:
-    faint = arrow.unvisited or (line.times == 0 and arrow.times > 0)
-    colour = {ArrowKind.BREAKER: AMBER_INK, ArrowKind.STRAY: RED_INK}.get(arrow.kind, INK)
-    if line.times and arrow.kind is ArrowKind.ROW:
-        colour = BLUE_INK
+def _arrow_label(arrow: Arrow) -> str:
+    """Each row's trigger, its guards below it, and a gap before the next."""
+    parts: list[str] = []
+    for line in arrow.lines:
+        if parts:
+            parts.append(GAP)
+        faint = arrow.unvisited or (arrow.times > 0 and line.times == 0)
+        parts.append(_trigger_words(line, arrow.kind, faint=faint))
+        if line.guards:
+            parts.append(_font(_text(f"[{' and '.join(line.guards)}]", FAINT if faint else SOFT), 9.5))
+    return _table(parts)
+
+
+def _trigger_words(line: Line, kind: ArrowKind, *, faint: bool) -> str:
+    colour = WORDS.get(kind, BLUE_INK if line.times else INK)
     words = _text(line.trigger, FAINT if faint else colour)
     if line.last:
         words = f"<B>{words}</B>"
     if line.times:
-        words += "&#160;" + _font(f"<B>&#215;{line.times}</B>", 9.5, colour)
-    small = SOFT if not faint else FAINT
+        words += " " + _font(f"<B>&#215;{line.times}</B>", 9.5, colour)
     if line.notes:
-        words += "&#160; " + _font(f"<I>{_text(', '.join(line.notes), small)}</I>", 9)
-    if line.guards:
-        words += '<BR ALIGN="LEFT"/>' + _font(_text(f"[{' and '.join(line.guards)}]", small), 9) + '<BR ALIGN="LEFT"/>'
+        words += "  " + _font(f"<I>{_text(', '.join(line.notes), FAINT if faint else SOFT)}</I>", 9.5)
     return words
-
-
-def _tooltip(node: Node) -> str:
-    return html.escape(f"{node.label}: {node.description}" if node.description else node.label)
 
 
 def _text(text: str, colour: str, *, wrap: int = LONGEST_LINE) -> str:
@@ -204,16 +218,16 @@ def _wrapped(line: str, width: int) -> list[str]:
     """Pieces of at most `width` characters, cut where words end if that is not far."""
     pieces = []
     while len(line) > width:
-        cuts = [found.end() for found in re.finditer(r"[\s_.:/-]+", line[: width + 1]) if width // 2 < found.end() <= width]
-        cut = cuts[-1] if cuts else width
+        ends = [found.end() for found in _WORD_END.finditer(line[:width])]
+        cut = ends[-1] if ends and ends[-1] > width // 2 else width
         pieces.append(line[:cut])
         line = line[cut:]
     return [*pieces, line]
 
 
 def _escaped(text: str) -> str:
-    # Graphviz reads backslashes in labels as escapes of its own, so they are written as a character reference.
-    return html.escape(text).replace("\\", "&#92;") or " "
+    # Graphviz replaces `\\N` and the like, as character references too; a doubled backslash is drawn as one.
+    return html.escape(text).replace("\\", "\\\\") or " "
 
 
 def _font(content: str, size: float | None, colour: str | None = None) -> str:
@@ -222,7 +236,9 @@ def _font(content: str, size: float | None, colour: str | None = None) -> str:
     return f"<FONT{attributes}>{content}</FONT>"
 
 
-def _table(rows: Iterable[str], *, align: str, padding: int) -> str:
-    """Lines below each other, with air around them so that no arrow touches the words."""
-    cells = "".join(f'<TR><TD ALIGN="{align}" BALIGN="{align}">{row}</TD></TR>' for row in rows)
-    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="{padding}">{cells}</TABLE>>'
+def _table(rows: Iterable[str]) -> str:
+    """Lines close below each other, with air around them all, so that no arrow touches the words."""
+    gap, cell = '<TD HEIGHT="4"></TD>', '<TD ALIGN="LEFT" BALIGN="LEFT">{}</TD>'
+    cells = "".join(f"<TR>{gap if row == GAP else cell.format(row)}</TR>" for row in rows)
+    table = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="{}">{}</TABLE>'
+    return f"<{table.format(4, f'<TR><TD>{table.format(0, cells)}</TD></TR>')}>"

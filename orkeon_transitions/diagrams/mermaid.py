@@ -1,11 +1,12 @@
 """A picture as Mermaid's `stateDiagram-v2`: text that GitHub and many editors draw by themselves.
 
-States get safe ids and quoted labels. Every character that Mermaid could read as its own is written as an entity,
-so no name can end a label, begin a comment or name a keyword.
+States get safe ids and quoted labels. Every character that Mermaid could read as its own is written as an
+entity, so no name can end a label, begin a comment or name a keyword.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -24,7 +25,9 @@ _CLASSES = {
     "anywhere": "fill:#ffffff,stroke:#64748b,color:#64748b,stroke-dasharray:4",
 }
 _READ_BY_MERMAID = re.compile(r"[^\w .,()\[\]×-]")
-_ODD_PAIRS = re.compile(r"-(?=[->.])|(?<=-)-")
+# Harmless one by one: `--`, `[[fork]]` and `direction LR` mean something wherever in a line they stand.
+_READ_TOGETHER = re.compile(r"-(?=-)|\[(?=\[)|\](?=\])|n(?=\s+(?:TB|BT|RL|LR))", re.IGNORECASE)
+_BLANK = "#160;"
 
 
 def mermaid_text(picture: Picture) -> str:
@@ -34,12 +37,13 @@ def mermaid_text(picture: Picture) -> str:
 
 def _lines(picture: Picture) -> Iterator[str]:
     # An `s_` before every id: none can be a reserved word such as `end` or `state`.
-    ids = {key: f"s_{word}" for key, word in safe_names((node.key for node in picture.nodes), ascii_only=True).items()}
+    words = safe_names((node.key for node in picture.nodes), ascii_only=True)
+    ids = {key: f"s_{word}" for key, word in words.items()}
     yield "---"
-    yield f'title: "{_escaped(picture.title)}"'
+    yield f"title: {json.dumps(picture.title, ensure_ascii=False)}"
     yield "---"
     yield "stateDiagram-v2"
-    yield "    direction TB"
+    yield f"    direction {picture.direction}"
     for node in picture.nodes:
         yield f'    state "{_node_label(node)}" as {ids[node.key]}'
     yield f"    [*] --> {ids[picture.initial]}"
@@ -54,7 +58,7 @@ def _lines(picture: Picture) -> Iterator[str]:
         yield f"    classDef {name} {style}"
     for node in picture.nodes:
         for name in ("final", "degraded", "visited", "unvisited", "current"):
-            if name == "visited" and node.visits or getattr(node, name, False):
+            if node.visits if name == "visited" else getattr(node, name):
                 yield f"    class {ids[node.key]} {name}"
 
 
@@ -85,5 +89,9 @@ def _line_words(line: Line) -> str:
 
 def _escaped(text: str) -> str:
     """The text with Mermaid's own characters as entities, line breaks as its breaks."""
-    lines = [_READ_BY_MERMAID.sub(lambda found: f"#{ord(found[0])};", line) for line in text.split("\n")]
-    return "<br/>".join(_ODD_PAIRS.sub("#45;", line) or "#32;" for line in lines)
+    lines = (_READ_TOGETHER.sub(_entity, _READ_BY_MERMAID.sub(_entity, line)) for line in text.split("\n"))
+    return "<br/>".join(line if line.strip() else _BLANK for line in lines)
+
+
+def _entity(found: re.Match[str]) -> str:
+    return f"#{ord(found[0])};"

@@ -6,7 +6,7 @@ from typing import Any
 
 from orkeon_transitions.definition.models import MachineDefinition
 from orkeon_transitions.diagrams.render import to_mermaid, to_svg
-from orkeon_transitions.errors import OrkeonError
+from orkeon_transitions.errors import MissingExtraError
 
 
 def mimebundle(subject: Any) -> dict[str, str]:
@@ -16,8 +16,8 @@ def mimebundle(subject: Any) -> dict[str, str]:
         subject: A `MachineDefinition`, or anything with a `.definition` and, if it runs, a `.snapshot()`.
     """
     try:
-        return {"image/svg+xml": to_svg(subject), "text/plain": object.__repr__(subject)}
-    except OrkeonError:
+        return {"image/svg+xml": to_svg(subject), "text/plain": f"<{type(subject).__name__}>"}
+    except MissingExtraError:
         return {"text/plain": to_mermaid(subject)}
 
 

@@ -133,6 +133,11 @@ class Picture:
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
 
+    @property
+    def direction(self) -> str:
+        """`LR` for a few states, `TB` for more: what fits the width of a page."""
+        return "LR" if len(self.nodes) <= 4 else "TB"
+
 
 def make_picture(definition: MachineDefinition, run: Run) -> Picture:
     """Lay out what is to be drawn.
@@ -149,10 +154,7 @@ def make_picture(definition: MachineDefinition, run: Run) -> Picture:
     ]
     keys = safe_names([*definition.states_by_name, *dict.fromkeys(strangers)])
     nodes = [_node(state, keys[state.name], definition, run) for state in definition.states]
-    nodes += [
-        Node(keys[name], printable(name), ("not in the definition",), known=False, visits=run.visits.get(name, 0))
-        for name in dict.fromkeys(strangers)
-    ]
+    nodes += [_unknown_node(name, keys[name], run) for name in dict.fromkeys(strangers)]
     return Picture(
         definition=definition,
         title=printable(definition.name),
@@ -175,6 +177,18 @@ def _node(state: StateDefinition, key: str, definition: MachineDefinition, run: 
         current=state.name == run.current,
         visits=run.visits.get(state.name, 0),
         unvisited=run.traced and state.name != run.current and not run.visits.get(state.name),
+    )
+
+
+def _unknown_node(name: str, key: str, run: Run) -> Node:
+    """A state of the trace that the definition does not have (it may have had it when the run was made)."""
+    return Node(
+        key=key,
+        label=printable(name),
+        notes=("not in the definition",),
+        current=name == run.current,
+        visits=run.visits.get(name, 0),
+        known=False,
     )
 
 
@@ -217,7 +231,8 @@ def _arrows(definition: MachineDefinition, run: Run, keys: Mapping[str, str]) ->
             times = 0 if source is None or dest is None else taken[source, dest, index]
             line = _line(definition, row, kind, times, last=_is(last, source, dest, index))
             grouped.setdefault((kind, source, dest), []).append((line, row.dest is None))
-    if definition.degraded in definition.states_by_name:
+    tripped = any(step.row == BREAKER_ROW for step in run.steps)
+    if definition.degraded in definition.states_by_name and not tripped:
         grouped[ArrowKind.BREAKER, None, definition.degraded] = [(Line(BREAKER_WORDS), False)]
     for step, times in Counter(step for step in run.steps if step.row < 0).items():
         kind = ArrowKind.BREAKER if step.row == BREAKER_ROW else ArrowKind.STRAY

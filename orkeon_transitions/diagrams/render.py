@@ -1,6 +1,7 @@
-"""The room's front: pictures of a machine as text, as bytes, as a file. The door for `transitions` and `graphviz`.
+"""The room's front: pictures of a machine as text, as bytes, as a file.
 
-Both are loaded when a picture for Graphviz is drawn, never when this module is; Mermaid loads neither.
+It is the door for `transitions` and `graphviz`. Both are loaded when a picture for Graphviz is drawn, never
+when this module is; Mermaid loads neither.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def render(
 
     Args:
         subject: A `MachineDefinition`, or anything with a `.definition` and, if it runs, a `.snapshot()`.
-        path: Where to; the suffix says what: `.png`, `.svg`, `.pdf` (needs a system Graphviz), `.dot`, `.mmd`.
+        path: Where to; the suffix says what: `.png`, `.svg`, `.dot`, `.mmd`, `.pdf` (with a system Graphviz).
         snapshot: A `Snapshot` or the same as a mapping: marks the current state and counts visits. A running
             subject's own is taken when none is given.
         trace: What the run did, in its order: `TransitionResult`s, or the steps of a replay. Marks the path.
@@ -80,8 +81,8 @@ def to_dot(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | N
 def to_svg(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
     """Draw a machine as SVG.
 
-    States have the ids `state-<name>`, arrows `arrow-<from>-<to>`, both classes that say what they are. Arguments
-    and errors as in `render`.
+    States have the ids `state-<name>`, arrows `arrow-<from>-<to>`, both classes that say what they are.
+    Arguments and errors as in `render`.
     """
     return _laid_out(_picture(subject, snapshot, trace), "svg").decode()
 
@@ -113,10 +114,12 @@ def _dot_text(picture: Picture) -> str:
         machine_class = _machine_class()
     except ImportError as error:
         raise MissingExtraError(
-            "The Python package `graphviz` cannot be loaded; Mermaid (`.mmd`) needs nothing.", extra="diagrams"
+            f"The Python package `graphviz` cannot be loaded ({error}). Mermaid (`.mmd`) needs nothing.",
+            extra="diagrams",
         ) from error
-    # Without a model nothing is bound by name, so no trigger can clash with an attribute of the drawing.
-    machine = machine_class(**picture.definition.to_transitions() | {"model": None}, graph_engine="graphviz")
+    options = picture.definition.to_transitions() | {"graph_engine": "graphviz", "model": None}
+    # Without a model nothing is bound by name; the attribute is one that no trigger can be named like.
+    machine = machine_class(**options | {"model_attribute": "\0"})
     machine.picture = picture
     return str(machine.graph_cls(machine).get_graph().source)
 
@@ -135,20 +138,15 @@ def _machine_class() -> Any:
             picture = self.machine.picture
             graph = super().get_graph(title or picture.definition.name, roi_state)
             graph.name = "machine"
-            graph.graph_attr.update(rankdir=look.direction(picture), label=look.title_label(picture))
+            graph.graph_attr.update(look.graph_attributes(picture))
             return graph
 
         def _add_nodes(self, states: Any, container: Any) -> None:  # noqa: ARG002 - the picture has them all
             picture = self.machine.picture
             container.node(START, **look.INITIAL)
             for node in picture.nodes:
-                container.node(node.key, **look.node_attributes(node))
+                container.node(node.key, **look.node_attributes(node, picture))
             container.edge(START, picture.initial, **look.INITIAL_ARROW)
-            with container.subgraph() as ends:
-                ends.attr(rank="max")
-                for node in picture.nodes:
-                    if node.final:
-                        ends.node(node.key)
 
         def _add_edges(self, transitions: Any, container: Any) -> None:  # noqa: ARG002 - the picture has them all
             for arrow in self.machine.picture.arrows:

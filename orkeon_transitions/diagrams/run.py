@@ -134,14 +134,14 @@ def _read_step(definition: MachineDefinition, step: TraceStep) -> Step:
     return Step(source, dest, trigger, row, internal)
 
 
-def _row_of(definition: MachineDefinition, source: str, trigger: str | None, dest: str, *, internal: bool) -> int:
+def _row_of(
+    definition: MachineDefinition, source: str, trigger: str | None, dest: str, *, internal: bool
+) -> int:
     """The first row that such a step can have taken; where a state was kept, rather one of the same kind."""
     found = [
         index
         for index, row in enumerate(definition.transitions)
-        if row.trigger == trigger
-        and source in definition.sources_of(row)
-        and row_target(row, source) == dest
+        if row.trigger == trigger and source in definition.sources_of(row) and row_target(row, source) == dest
     ]
     alike = [index for index in found if (definition.transitions[index].dest is None) == internal]
     return (alike or found or [UNKNOWN_ROW])[0]

@@ -1,4 +1,4 @@
-"""Makes Graphviz' SVG fit for a web page: titles that a screen reader can read, and fonts that every system has."""
+"""Makes Graphviz' SVG fit for a web page: titles for screen readers, and fonts that every system has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from orkeon_transitions.diagrams.picture import Arrow, Picture
 
 _OPENING = re.compile(r"<svg\b[^>]*>")
-_TITLED = re.compile(r'(<g id="([^"]*)" class="[^"]*">\s*)<title>[^<]*</title>')
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_TITLED = re.compile(r'(<g id="([^"]*)" class="[^"]*"[^>]*>\s*)<title>[^<]*</title>')
 _FONT = re.compile(r'font-family="Helvetica[^"]*"')
 
 
@@ -21,22 +22,28 @@ def finished_svg(drawn: str, picture: Picture) -> str:
         drawn: What Graphviz wrote.
         picture: What it shows; gives each element its readable title.
     """
-    body = drawn[_OPENING.search(drawn).start() :]
+    # What stands before the element (a declaration, a document type) has no place inside of a page.
+    body = _COMMENT.sub("", drawn[drawn.index("<svg") :]).replace("&#45;", "-")
     titles = _titles(picture)
 
     def titled(found: re.Match[str]) -> str:
         title = titles.get(html.unescape(found[2]))
-        return found[1] if title is None else f"{found[1]}<title>{html.escape(title, quote=False)}</title>"
+        return found[1] if title is None else f"{found[1]}<title>{_escaped(title)}</title>"
 
     body = _TITLED.sub(titled, body)
     body = _FONT.sub('font-family="Helvetica, Arial, sans-serif"', body)
-    described = html.escape(" ".join(filter(None, [f"State machine {picture.title}", picture.caption])))
-    return _OPENING.sub(lambda found: f'{found[0][:-1]} role="img" aria-label="{described}">', body, count=1)
+    described = ", ".join(filter(None, [f"State machine {picture.title}", picture.caption, picture.warning]))
+    return _OPENING.sub(
+        lambda found: f'{found[0][:-1]} role="img">\n<title>{_escaped(described)}</title>', body, count=1
+    )
 
 
 def _titles(picture: Picture) -> dict[str, str]:
     labels = {node.key: node.label for node in picture.nodes}
-    titles = {f"state-{node.key}": f"{node.label}: {node.description}" if node.description else node.label for node in picture.nodes}
+    titles = {"initial": "start", "arrow-initial": f"start to {labels[picture.initial]}"}
+    for node in picture.nodes:
+        words = filter(None, [node.label, node.description, *node.notes])
+        titles[f"state-{node.key}"] = ": ".join(words)
     for arrow in picture.arrows:
         titles[f"arrow-{arrow.key}"] = _arrow_title(arrow, labels)
         if arrow.source is None:
@@ -48,3 +55,7 @@ def _arrow_title(arrow: Arrow, labels: dict[str, str]) -> str:
     source = "any state" if arrow.source is None else labels[arrow.source]
     dest = "itself" if arrow.dest in (None, arrow.source) else labels[arrow.dest]
     return f"{source} to {dest}: {', '.join(line.trigger for line in arrow.lines)}"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(text, quote=False)
