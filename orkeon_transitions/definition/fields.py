@@ -5,7 +5,7 @@ Each reader gives the value, or None after it has noted what is wrong, so that o
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -213,8 +213,8 @@ def read_number(source: Source, value: Any, path: Path, kind: str = "a number") 
     if isinstance(value, bool) or not isinstance(value, int | float):
         source.problem(path, f"must be {kind}, not {shown(value)}")
         return None
-    if not value >= 0 or math.isinf(value):
-        source.problem(path, f"must be {kind}, 0 or more, not {value}")
+    if not 0 <= value <= sys.float_info.max:
+        source.problem(path, f"must be {kind}, 0 or more, not {_digits(value)}")
         return None
     return value
 
@@ -225,7 +225,7 @@ def read_count(source: Source, value: Any, path: Path) -> int | None:
         source.problem(path, f"must be a whole number, not {shown(value)}")
         return None
     if value < 0:
-        source.problem(path, f"must be a whole number, 0 or more, not {value}")
+        source.problem(path, f"must be a whole number, 0 or more, not {_digits(value)}")
         return None
     return value
 
@@ -237,7 +237,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return f"the number {value}"
+        return f"the number {_digits(value)}"
     if isinstance(value, str):
         return f"the text '{value}'" if len(value) <= 40 else "a text"
     if isinstance(value, list):
@@ -245,6 +245,12 @@ def shown(value: Any) -> str:
     if isinstance(value, dict):
         return "a mapping"
     return f"a {type(value).__name__}"
+
+
+def _digits(value: float) -> str:
+    """A number as it was written; Python itself refuses to write out an endless one."""
+    is_endless = isinstance(value, int) and abs(value) > sys.float_info.max
+    return "one too long to show" if is_endless else str(value)
 
 
 def _quotes(value: Any) -> str:

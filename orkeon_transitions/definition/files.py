@@ -10,8 +10,8 @@ from orkeon_transitions.definition.places import NOWHERE, Place, Source
 
 LARGEST = 1_000_000
 _BOM = "\ufeff"
-# What YAML allows in a text: everything but control characters, lone surrogates and two noncharacters.
-_UNREADABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What YAML allows in a text: no control character, no lone surrogate, no byte order mark further in.
+_UNREADABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _TOO_LARGE = f"larger than 1 MB ({LARGEST:,} bytes)"
 
 

@@ -14,45 +14,54 @@ _STATE_LISTS = ("on_enter", "on_exit", "tags")
 
 
 def plain_source(data: Mapping[Any, Any], *, error: type[DefinitionError] = DefinitionError) -> Source:
-    """Makes a source of a mapping that a program gives; it has no places."""
+    """Makes a source of a mapping that a program gives; it has no places.
+
+    Args:
+        data: What is in it may be an Enum member, an Enum class, or a state object of `transitions`.
+        error: The class of the error to raise, for this and for later problems of the source.
+
+    Raises:
+        DefinitionError: It has keys that are no text, or contains itself.
+    """
     source = Source(error=error)
-    source.data = _plain(source, data, (), 0)
+    source.data = _plain(source, data, ())
     source.raise_problems()
     return source
 
 
 def enum_text(member: Enum) -> str:
     """The text by which an Enum member is known: its value if that is text, else its name."""
-    return str(member.value) if isinstance(member.value, str) else member.name
+    return str.__str__(member.value) if isinstance(member.value, str) else member.name
 
 
-def _plain(source: Source, value: Any, path: Path, depth: int) -> Any:
-    if depth > _DEEPEST:
-        source.problem(path[:_DEEPEST], f"nested more than {_DEEPEST} deep")
-        return None
+def _plain(source: Source, value: Any, path: Path) -> Any:
     if isinstance(value, Enum):
         return enum_text(value)
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, type) and issubclass(value, Enum):
         return [enum_text(member) for member in value]
+    if len(path) > _DEEPEST:
+        # What contains itself would come here again and again: this one problem ends it.
+        source.problem(path[:1], f"nested more than {_DEEPEST} deep (does it contain itself?)")
+        source.raise_problems()
     if isinstance(value, Mapping):
-        return _plain_mapping(source, value, path, depth)
+        return _plain_mapping(source, value, path)
     if isinstance(value, list | tuple):
-        return [_plain(source, item, (*path, index), depth + 1) for index, item in enumerate(value)]
+        return [_plain(source, item, (*path, index)) for index, item in enumerate(value)]
     if _is_state(value):
-        return _plain(source, _state_mapping(value), path, depth + 1)
+        return _plain_mapping(source, _state_mapping(value), path)
     return value
 
 
-def _plain_mapping(source: Source, value: Mapping[Any, Any], path: Path, depth: int) -> dict[str, Any]:
-    plain = {}
+def _plain_mapping(source: Source, value: Mapping[Any, Any], path: Path) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
     for key, content in value.items():
         name = enum_text(key) if isinstance(key, Enum) else key
         if not isinstance(name, str):
             source.problem(path, f"a key must be text, not {key!r}")
             continue
-        plain[str.__str__(name)] = _plain(source, content, (*path, name), depth + 1)
+        plain[str.__str__(name)] = _plain(source, content, (*path, name))
     return plain
 
 
@@ -72,8 +81,7 @@ def _state_mapping(state: Any) -> dict[str, Any]:
             mapping[name] = list(getattr(state, name))
     if getattr(state, "timeout", 0):
         mapping["timeout"] = state.timeout
-        if getattr(state, "on_timeout", None):
-            mapping["on_timeout"] = state.on_timeout[0]
+        mapping["on_timeout"] = next(iter(getattr(state, "on_timeout", None) or ()), None)
     if getattr(state, "states", None):
         mapping["children"] = list(state.states)
     return mapping

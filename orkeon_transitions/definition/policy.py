@@ -90,7 +90,7 @@ def read_policy_block(
     block = read_block(source, value, path, known, aliases=DURATION_ALIASES)
     fields = {}
     for name, read in _READERS.items():
-        if name in block:
+        if block.get(name) is not None:
             content = read(source, block.get(name), block.at(name))
             if content is not None:
                 fields[name] = content

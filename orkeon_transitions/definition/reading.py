@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from orkeon_transitions.definition.fields import Block, read_block, read_name, read_prose, shown
+from orkeon_transitions.definition.fields import Block, read_block, read_prose, shown
 from orkeon_transitions.definition.models import MachineDefinition
-from orkeon_transitions.definition.places import Path, Source
+from orkeon_transitions.definition.places import Source
 from orkeon_transitions.definition.plain import plain_source
 from orkeon_transitions.definition.policy import read_policy
 from orkeon_transitions.definition.rows import RowReader
@@ -87,14 +87,15 @@ def read_definition(source: Source) -> MachineDefinition:
     states.read(block)
     rows = RowReader(source, states)
     rows.read(block)
-    states.check_on_timeout(rows.sources_by_trigger)
+    if rows.is_complete:
+        states.check_on_timeout(rows.sources_by_trigger)
     content: dict[str, Any] = {
         "name": block.name("name"),
         "description": block.text("description"),
         "initial": _state_name(block, "initial", states) if block.require("initial") else None,
         "degraded": _state_name(block, "degraded", states) if block.get("degraded") is not None else None,
         "circuit_breaker": read_policy(source, block.get("circuit_breaker"), block.at("circuit_breaker")),
-        "guards": _read_guards(block, rows.guards),
+        "guards": _read_guards(block, rows),
         "states": tuple(states.made),
         "transitions": tuple(rows.made),
     }
@@ -107,7 +108,7 @@ def _state_name(block: Block, key: str, states: StateReader) -> str | None:
     return states.known_name(block.get(key), block.at(key))
 
 
-def _read_guards(block: Block, used: Mapping[str, Path]) -> dict[str, str]:
+def _read_guards(block: Block, rows: RowReader) -> dict[str, str]:
     """Reads what each guard means. A block that is there names every guard: any other is a slip."""
     value = block.get("guards")
     if value is None:
@@ -115,9 +116,9 @@ def _read_guards(block: Block, used: Mapping[str, Path]) -> dict[str, str]:
     if not isinstance(value, dict):
         block.problem("guards", f"must be a mapping of guards to descriptions, not {shown(value)}")
         return {}
-    source, at = block.source, block.at("guards")
+    source, at, used = block.source, block.at("guards"), rows.guards
     listed = frozenset(value)
-    meant = set()
+    meant: set[str | None] = set()
     for guard, path in used.items():
         if guard not in listed and value:
             hint = source.hint(guard, listed)
@@ -126,7 +127,7 @@ def _read_guards(block: Block, used: Mapping[str, Path]) -> dict[str, str]:
     guards = {}
     for guard, text in value.items():
         path = (*at, guard)
-        if read_name(source, guard, path) is not None and guard not in used and guard not in meant:
+        if rows.is_complete and guard not in used and guard not in meant:
             hint = source.hint(guard, frozenset(used))
             source.problem(path, f"no transition names the guard '{guard}'", hint, at_key=True)
         if text is not None and (description := read_prose(source, text, path)) is not None:

@@ -22,13 +22,17 @@ class RowReader:
     Attributes:
         made: The transitions that could be read.
         guards: The guards that they name, each with the place where it is named first.
-        sources_by_trigger: From where each trigger can be fired; `*` stands for itself.
+        sources_by_trigger: From where each trigger can be fired; `*` stands for itself, and for what could
+            not be read.
+        is_complete: Whether all triggers and guards could be read. If not, that a name is used nowhere may
+            come from that, and says nothing.
     """
 
     def __init__(self, source: Source, states: StateReader) -> None:
         self.made: list[TransitionDefinition] = []
         self.guards: dict[str, Path] = {}
         self.sources_by_trigger: dict[str, set[str]] = {}
+        self.is_complete = True
         self._source = source
         self._states = states
 
@@ -38,11 +42,14 @@ class RowReader:
         if items is None:
             return
         if not isinstance(items, list):
+            self.is_complete = False
             block.problem("transitions", f"must be a list of transitions, not {shown(items)}")
             return
         for index, item in enumerate(items):
             row = self._row_block(item, (*block.at("transitions"), index))
-            if row is not None:
+            if row is None:
+                self.is_complete = False
+            else:
                 self._read_row(row)
 
     def _row_block(self, item: Any, path: Path) -> Block | None:
@@ -77,8 +84,9 @@ class RowReader:
             "description": block.text("description"),
         }
         if trigger is None:
+            self.is_complete = False
             return
-        self.sources_by_trigger.setdefault(trigger, set()).update(source)
+        self.sources_by_trigger.setdefault(trigger, set()).update(source or (ANY_STATE,))
         self.made.append(TransitionDefinition(trigger=trigger, source=source, dest=dest, **content))
 
     def _require(self, block: Block, key: str) -> bool:
@@ -120,7 +128,9 @@ class RowReader:
         return self._states.known_name(value, block.at("dest"))
 
     def _read_guards(self, block: Block, key: str) -> tuple[str, ...]:
+        problems_before = len(self._source.problems)
         guards = block.callbacks(key)
+        self.is_complete &= len(self._source.problems) == problems_before
         path, listed = block.at(key), isinstance(block.get(key), list)
         for index, guard in enumerate(guards):
             self.guards.setdefault(guard, (*path, index) if listed else path)

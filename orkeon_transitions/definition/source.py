@@ -44,7 +44,7 @@ def read_source(what: str | os.PathLike[str], *, error: type[DefinitionError] = 
         source = Source(file="<text>", error=error)
         text = tidy_text(source, what)
     else:
-        source = Source(file=os.fspath(what), error=error)
+        source = Source(file=os.fsdecode(what), error=error)
         text = read_text(source, what)
     source.raise_problems()
     _Composer(source, text).compose()
@@ -109,10 +109,8 @@ class _Composer:
         root: _Node | None = None
         try:
             root = self._document(yaml.parse(self._text, Loader=_PARSER))
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            context = f"{error.context}, " if error.context else ""
-            self._wrong(_place(mark), f"not valid YAML: {context}{error.problem}")
+        except yaml.YAMLError as error:
+            self._wrong(*_syntax_problem(error))
         except _Stop:
             pass
         self._source.raise_problems()
@@ -277,6 +275,15 @@ class _Composer:
     def _stop(self, place: Place, message: str, hint: str | None = None) -> NoReturn:
         self._wrong(place, message, hint)
         raise _Stop
+
+
+def _syntax_problem(error: yaml.YAMLError) -> tuple[Place, str]:
+    """Says where and why the parser gave up, and where the part began that it was in."""
+    mark, began = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    context = f"{error.context}, " if getattr(error, "context", None) else ""
+    if context and mark and began and began.line != mark.line:
+        context = f"{error.context} that begins on line {began.line + 1}, "
+    return _place(mark or began), f"not valid YAML: {context}{getattr(error, 'problem', None) or error}"
 
 
 def _place(mark: Any) -> Place:
