@@ -71,7 +71,7 @@ def ask_guard(machine: MachineBase[Any, Any], name: str, event: TriggerEvent) ->
     Returns:
         Its answer (on an async machine perhaps an awaitable), or a text that says which context it needs.
     """
-    guard = machine._guards.get(name) or getattr(machine, name)
+    guard = machine._guards[name] if name in machine._guards else getattr(machine, name)
     if not isinstance(guard, TypedGuard):
         return guard(event)
     if guard.context is not None and not isinstance(event.context, guard.context):
@@ -94,10 +94,12 @@ def objection_to(definition: MachineDefinition, name: str, wanted: bool, answer:
     return Objection(name, definition.guards.get(name), str(answer) if needs else None, forbids=not wanted)
 
 
-def perform(machine: MachineBase[Any, Any], name: str, event: TriggerEvent) -> Any:
-    """Runs one action and gives what it returns (on an async machine perhaps an awaitable)."""
-    action = machine._actions.get(name) or getattr(machine, name)
-    return action(event)
+def action_of(machine: MachineBase[Any, Any], name: str) -> Callable[[TriggerEvent], Any]:
+    """The action of that name; on an async machine it may give an awaitable."""
+    action: Callable[[TriggerEvent], Any] = (
+        machine._actions[name] if name in machine._actions else getattr(machine, name)
+    )
+    return action
 
 
 def refuse_awaitable(answer: Any, what: str) -> Any:

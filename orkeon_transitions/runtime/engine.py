@@ -7,8 +7,8 @@ that many thousands can share it. Guards and actions are looked up on the machin
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from transitions import EventData, Machine, Transition
@@ -17,12 +17,13 @@ from transitions.extensions.asyncio import AsyncMachine, AsyncTransition
 from orkeon_transitions.breaker import Trip
 from orkeon_transitions.definition import MachineDefinition, TransitionDefinition
 from orkeon_transitions.runtime import law
-from orkeon_transitions.runtime.callbacks import objection_to, perform, refuse_awaitable
+from orkeon_transitions.runtime.callbacks import action_of, objection_to, refuse_awaitable
 from orkeon_transitions.runtime.mixin import CircuitBreakerMixin
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase
     from orkeon_transitions.runtime.firing import Firing
+    from orkeon_transitions.runtime.steps import Effect
 
     _AnyMachine = Machine
 else:
@@ -32,28 +33,16 @@ STATE_ATTRIBUTE = "_state_name"
 
 
 class Action:
-    """A callback of the engine: the action of that name, on whichever machine fires."""
+    """A callback of the engine: the action of that name, on whichever machine fires.
+
+    The engine performs it in `callbacks` instead of calling it: each frame that a trigger spares counts, since
+    fifty triggers may be fired inside of each other.
+    """
 
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
         self.name = name
-
-    def __call__(self, data: EventData) -> Any:
-        """Performs the action; a coroutine is refused."""
-        machine, firing = _of(data)
-        return refuse_awaitable(perform(machine, self.name, firing.event), f"the action '{self.name}'")
-
-
-class AsyncAction(Action):
-    """The same for async machines: what it gives may be awaited."""
-
-    __slots__ = ()
-
-    def __call__(self, data: EventData) -> Any:
-        """Performs the action."""
-        machine, firing = _of(data)
-        return perform(machine, self.name, firing.event)
 
 
 class Row:
@@ -120,8 +109,6 @@ class _AsyncRow(Row, AsyncTransition):
 class _Shared(_AnyMachine):
     """What both engines have in common."""
 
-    action: type[Action] = Action
-
     def __init__(self, definition: MachineDefinition) -> None:
         super().__init__(
             model=None,
@@ -141,7 +128,7 @@ class _Shared(_AnyMachine):
         return {"name": name, "on_enter": self._actions(on_enter), "on_exit": self._actions(on_exit)}
 
     def _actions(self, names: Iterable[str]) -> list[Action]:
-        return [self.action(name) for name in names]
+        return [Action(name) for name in names]
 
     def _add_row(self: Any, row: TransitionDefinition, source: str) -> None:
         dest = source if row.dest == "=" else row.dest
@@ -158,10 +145,10 @@ class _Shared(_AnyMachine):
         found: list[Row] = event.transitions.get(state, []) if event is not None else []
         return found
 
-    def fire(self: Any, machine: MachineBase[Any, Any], firing: Firing) -> Any:
-        """Sends a trigger that has rows here through `transitions`."""
+    def sending(self: Any, machine: MachineBase[Any, Any], firing: Firing) -> Effect:
+        """The effect that sends a trigger that has rows here through `transitions`."""
         event = self.events[firing.trigger]
-        return event._trigger(EventData(None, event, self, machine, (firing,), {}))
+        return partial(event._trigger, EventData(None, event, self, machine, (firing,), {}))
 
     def degrade(self: Any, machine: MachineBase[Any, Any], firing: Firing) -> Any:
         """Moves a tripped machine to its degraded state; exit and enter callbacks run."""
@@ -188,6 +175,16 @@ class _Engine(_Shared, CircuitBreakerMixin, Machine):
 
     transition_cls = _PlainRow
 
+    def callbacks(self, funcs: Iterable[Any], event_data: EventData) -> None:
+        """Performs actions, and what the mixin puts among them."""
+        for function in funcs:
+            if not isinstance(function, Action):
+                function(event_data)
+                continue
+            machine, firing = _of(event_data)
+            answer = action_of(machine, function.name)(firing.event)
+            refuse_awaitable(answer, f"the action '{function.name}'")
+
     def set_state(self, state: Any, model: Any = None) -> None:
         model._settle(model._firing, getattr(state, "name", state))
 
@@ -203,13 +200,20 @@ class _Engine(_Shared, CircuitBreakerMixin, Machine):
 class _AsyncEngine(_Shared, CircuitBreakerMixin, AsyncMachine):
     """The engine of async machines."""
 
-    action = AsyncAction
     transition_cls = _AsyncRow
 
-    @staticmethod
-    async def await_all(callables: Iterable[Callable[[], Any]]) -> list[Any]:
-        """Runs callbacks one after another: `transitions` gathers them, and the others would run on."""
-        return [await function() for function in callables]
+    async def callbacks(  # type: ignore[override]  # a coroutine, as in AsyncMachine
+        self, funcs: Iterable[Any], event_data: EventData
+    ) -> None:
+        """Performs actions one after another: `transitions` gathers them, and the others would run on."""
+        for function in funcs:
+            if isinstance(function, Action):
+                machine, firing = _of(event_data)
+                answer = action_of(machine, function.name)(firing.event)
+            else:
+                answer = function(event_data)
+            if inspect.isawaitable(answer):
+                await answer
 
     async def cancel_running_transitions(self, model: Any, msg: str | None = None) -> None:
         """Cancels nothing: a machine is held by one trigger at a time, and a second one waits."""

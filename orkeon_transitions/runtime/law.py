@@ -96,7 +96,7 @@ def attempt(machine: Machine, request: Request) -> Steps[TransitionResult]:
         return (yield from _trip(machine, trip, trigger))
     firing = Firing(machine._event(request), trigger)
     if machine._rows(trigger):
-        yield from _make(machine, firing, partial(machine._engine.fire, machine, firing))
+        yield from _make(machine, firing, machine._engine.sending(machine, firing))
         trip = firing.trip
     else:
         trip = machine._counts.trip or _departure(machine, trigger)

@@ -150,22 +150,19 @@ class StateMachine(MachineBase[S, E]):
         self._acquire()
         try:
             law.refuse_too_early(self, what)
-            return self._run_held(begin)
+            self._depth += 1
+            try:
+                return run(begin())
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._work_off()
         finally:
             is_free = self._depth == 0
             self._lock.release()
             if is_free:
                 self._listeners.tell()
                 self._work_off_if_free()
-
-    def _run_held(self, begin: Callable[[], Steps[T]]) -> T:
-        self._depth += 1
-        try:
-            return run(begin())
-        finally:
-            self._depth -= 1
-            if self._depth == 0:
-                self._work_off()
 
     def _work_off(self) -> None:
         """Makes what was asked for later, while the machine is held."""
