@@ -1,0 +1,54 @@
+"""An asyncio loop whose time jumps to the next timer: an hour of waiting takes no time, and is exact.
+
+`run(main())` runs a coroutine on such a loop. Inside of it `asyncio.get_running_loop().time` is the clock to
+give to a machine, so that the machine and its timer agree.
+"""
+
+import asyncio
+import selectors
+
+# For how long other threads may keep the loop waiting before it is called a deadlock.
+REAL_PATIENCE = 5.0
+
+
+class Deadlock(Exception):
+    """Every task waits, and no timer will ever wake one."""
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    loop = None
+
+    def select(self, timeout=None):
+        if timeout is None:
+            ready = super().select(REAL_PATIENCE)
+            if not ready:
+                raise Deadlock("all tasks wait, and there is no timer")
+            return ready
+        ready = super().select(0)
+        if not ready:
+            self.loop.now += timeout
+        return ready
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """A loop that never sleeps."""
+
+    def __init__(self, start=1000.0):
+        self.now = start
+        selector = _JumpingSelector()
+        super().__init__(selector)
+        selector.loop = self
+
+    def time(self):
+        return self.now
+
+
+def run(main):
+    """Runs a coroutine to its end in virtual time, and gives what it returns."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(main)
+
+
+def now():
+    """The running loop's time: a clock to give to a machine."""
+    return asyncio.get_running_loop().time()
