@@ -127,6 +127,8 @@ class _HermesRules(ShippedMachine[AgentState, AgentTrigger]):
     def __init__(
         self, session_id: str, max_retries: int = 3, *, wait_timeout: float = 30.0, **options: Any
     ) -> None:
+        if not isinstance(session_id, str) or not session_id:
+            raise ValueError(f"session_id must be a text that is not empty, not {session_id!r}")
         self.session_id = session_id
         self.max_retries = whole_number("max_retries", max_retries)
         self.wait_timeout = _seconds("wait_timeout", wait_timeout)
@@ -143,7 +145,7 @@ class _HermesRules(ShippedMachine[AgentState, AgentTrigger]):
         self.error_message: str | None = None
         self._remembered: tuple[TriggerEvent, dict[str, Any]] | None = None
         self._last_result: TransitionResult | None = None
-        if options.get("machine_id") is None:
+        if options.get("machine_id") is None and options.get("snapshot") is None:
             options["machine_id"] = session_id
         super().__init__(**options)
         self.entered_at = datetime.now(UTC) - self.circuit_status.time_in_current_state
@@ -364,7 +366,7 @@ class HermesAgentFSM(_HermesRules, StateMachine[AgentState, AgentTrigger]):
         **options: Those of `StateMachine`, but the definition.
 
     Raises:
-        ValueError: A limit is no number, or negative.
+        ValueError: The session has no name, or a limit is no number or negative.
 
     Attributes:
         retry_count: Retries of this task.

@@ -162,8 +162,10 @@ class _TaskRules(ShippedMachine[TaskState, TaskTrigger]):
         """
         rounds = 1 + max_retries + max_validation_retries + max_questions
         visits = rounds * (1 + max_tool_calls_per_round)
+        # Two transitions per visit, and the way in and out: more than three only for a single visit.
+        transitions = max(3 * visits, 2 * visits + 2)
         return CircuitBreakerPolicy.strict().model_copy(
-            update={"max_state_visits": visits, "max_transitions": 3 * visits}
+            update={"max_state_visits": visits, "max_transitions": transitions}
         )
 
     @property
