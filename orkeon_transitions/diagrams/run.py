@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BREAKER_ROW = -1
 UNKNOWN_ROW = -2
+_RowIndex = dict[tuple[str, str, str], list[int]]
 
 
 class TraceStep(Protocol):
@@ -85,7 +86,8 @@ def read_run(definition: MachineDefinition, snapshot: Any, trace: Iterable[Trace
     Raises:
         OrkeonError: The snapshot's state is none of this machine.
     """
-    steps = tuple(_read_step(definition, step) for step in trace or () if _was_made(step))
+    rows = _index_rows(definition)
+    steps = tuple(_read_step(definition, rows, step) for step in trace or () if _was_made(step))
     walked = _visits(steps)
     if snapshot is None:
         current = steps[-1].dest if steps else None
@@ -122,29 +124,28 @@ def _was_made(step: TraceStep) -> bool:
     return bool(getattr(step, "accepted", True) or getattr(step, "degraded", False))
 
 
-def _read_step(definition: MachineDefinition, step: TraceStep) -> Step:
+def _read_step(definition: MachineDefinition, rows: _RowIndex, step: TraceStep) -> Step:
     source, dest = plain_name(step.from_state), plain_name(step.to_state)
     trigger = None if step.trigger is None else plain_name(step.trigger)
     internal = bool(getattr(step, "internal", False)) and source == dest
-    row = _row_of(definition, source, trigger, dest, internal=internal)
-    if getattr(step, "degraded", False) or (row == UNKNOWN_ROW and dest == definition.degraded):
+    found = [] if trigger is None else rows.get((source, trigger, dest), [])
+    if getattr(step, "degraded", False) or (not found and dest == definition.degraded):
         return Step(source, dest, trigger, BREAKER_ROW, internal=False)
-    if row != UNKNOWN_ROW:
-        internal = definition.transitions[row].dest is None
-    return Step(source, dest, trigger, row, internal)
-
-
-def _row_of(
-    definition: MachineDefinition, source: str, trigger: str | None, dest: str, *, internal: bool
-) -> int:
-    """The first row that such a step can have taken; where a state was kept, rather one of the same kind."""
-    found = [
-        index
-        for index, row in enumerate(definition.transitions)
-        if row.trigger == trigger and source in definition.sources_of(row) and row_target(row, source) == dest
-    ]
+    if not found:
+        return Step(source, dest, trigger, UNKNOWN_ROW, internal)
+    # Of several rows the first; where a state was kept, rather one that keeps it in the same way.
     alike = [index for index in found if (definition.transitions[index].dest is None) == internal]
-    return (alike or found or [UNKNOWN_ROW])[0]
+    row = (alike or found)[0]
+    return Step(source, dest, trigger, row, internal=definition.transitions[row].dest is None)
+
+
+def _index_rows(definition: MachineDefinition) -> _RowIndex:
+    """The indices of the rows by what a step of theirs looks like."""
+    rows: _RowIndex = {}
+    for index, row in enumerate(definition.transitions):
+        for source in definition.sources_of(row):
+            rows.setdefault((source, row.trigger, row_target(row, source)), []).append(index)
+    return rows
 
 
 def _visits(steps: tuple[Step, ...]) -> Mapping[str, int]:
