@@ -110,7 +110,7 @@ class _Composer:
         try:
             root = self._document(yaml.parse(self._text, Loader=_PARSER))
         except yaml.YAMLError as error:
-            self._wrong(*_syntax_problem(error))
+            self._wrong(*_syntax_problem(error, self._text))
         except _Stop:
             pass
         self._source.raise_problems()
@@ -277,13 +277,22 @@ class _Composer:
         raise _Stop
 
 
-def _syntax_problem(error: yaml.YAMLError) -> tuple[Place, str]:
+def _syntax_problem(error: yaml.YAMLError, text: str) -> tuple[Place, str]:
     """Says where and why the parser gave up, and where the part began that it was in."""
     mark, began = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
-    context = f"{error.context}, " if getattr(error, "context", None) else ""
+    context = getattr(error, "context", None)
     if context and mark and began and began.line != mark.line:
-        context = f"{error.context} that begins on line {began.line + 1}, "
-    return _place(mark or began), f"not valid YAML: {context}{getattr(error, 'problem', None) or error}"
+        context += f" that begins on line {began.line + 1}"
+    problem = getattr(error, "problem", None) or str(error)
+    if mark and "cannot start any token" in problem:
+        problem = _unexpected(text.splitlines()[mark.line][mark.column])
+    return _place(mark or began), "not valid YAML: " + ", ".join(filter(None, (context, problem)))
+
+
+def _unexpected(char: str) -> str:
+    if char == "\t":
+        return "there is a tab: only spaces indent"
+    return f"no plain text begins with '{char}': put quotes around it"
 
 
 def _place(mark: Any) -> Place:
