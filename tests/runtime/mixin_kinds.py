@@ -1,4 +1,4 @@
-"""Every machine class of `transitions`, with the mixin before it, and a way to fire that suits all of them."""
+"""Every machine class of `transitions` with the mixin before it, and a way to fire that suits all."""
 
 import asyncio
 import inspect

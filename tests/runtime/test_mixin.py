@@ -111,7 +111,7 @@ def test_visits_trip_at_the_wall_before_any_callback(kind):
     )
     for _ in range(3):  # b 1, a 2, b 2
         fire(model.next)
-    with pytest.raises(CircuitBrokenError, match="^Cycle detected: state 'a'"):
+    with pytest.raises(CircuitBrokenError, match=r"^Cycle detected: state 'a'"):
         fire(model.next)
     assert heard == ["before"] * 3
     assert model.state == "b"
@@ -253,7 +253,7 @@ def test_the_total_duration_runs_from_the_first_transition(kind):
     fire(model.next)
     assert model.circuit_status.remaining == timedelta(0)
     clock.now += 1
-    with pytest.raises(CircuitBrokenError, match="^Max total duration exceeded"):
+    with pytest.raises(CircuitBrokenError, match=r"^Max total duration exceeded"):
         fire(model.next)
 
 
@@ -263,7 +263,7 @@ def test_meters_are_reported_on_the_model(kind):
     model.spend(tokens=100)
     assert fire(model.next) is True
     model.spend(tokens=1)
-    with pytest.raises(CircuitBrokenError, match="^Budget exhausted.*tokens"):
+    with pytest.raises(CircuitBrokenError, match=r"^Budget exhausted.*tokens"):
         fire(model.next)
     assert model.circuit_status.spent == {"tokens": 101}
 
