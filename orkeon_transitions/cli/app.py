@@ -165,5 +165,6 @@ def _unexpected(screen: Screen, error: BaseException) -> int:
     if screen.debug:
         traceback.print_exception(error, file=sys.stderr)
     else:
-        screen.say("error", f"unexpected {type(error).__name__}: {error} (--debug shows where)")
+        words = f": {error}" if str(error) else ""
+        screen.say("error", f"unexpected {type(error).__name__}{words} (--debug shows where)")
     return FAILED

@@ -86,7 +86,7 @@ def draw(board: Board, console: Console) -> Table:
     table.add_column("tools", no_wrap=True, justify="right", min_width=5)
     table.add_column("retries", no_wrap=True, justify="right", min_width=7)
     table.add_column("transitions", no_wrap=True, min_width=GAUGE + 8)
-    table.add_column("time left", no_wrap=True, justify="right", min_width=9)
+    table.add_column("time", no_wrap=True, justify="right", min_width=9)
     blanks = [""] * (len(table.columns) - 1)
     if before:
         table.add_row(Text(f"… {before} above", style="dim"), *blanks)
@@ -130,9 +130,9 @@ def _budgets(line: TaskLine, *, ascii_only: bool) -> list[Text]:
     used, status = line.machine.guard_context, line.machine.circuit_status
     style = "" if line.status == "running" else "dim"
     if line.took is not None:
-        left = f"took {seconds(line.took)}"
+        left = seconds(line.took)
     else:
-        left = "" if status.remaining is None else seconds(status.remaining.total_seconds())
+        left = "" if status.remaining is None else f"{seconds(status.remaining.total_seconds())} left"
     return [
         Text(f"{used.tool_call_count}/{used.max_tool_calls_per_round}", style=style),
         Text(f"{used.retry_count}/{used.max_retries}", style=style),

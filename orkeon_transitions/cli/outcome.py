@@ -32,7 +32,7 @@ def show_result(screen: Screen, result: CrewResult, deliverables: Deliverables, 
         [_row(task, board) for task in result.tasks.values()],
     )
     for task in result.tasks.values():
-        if task.error:
+        if task.error and task.status != "cancelled":
             status = screen.colored(str(task.status), STATUS_STYLES.get(task.status))
             screen.result(f"{visible(task.id)}: {status}: {visible(task.error)}")
     written = [path for task in result.tasks if (path := deliverables.written(task)) is not None]
@@ -41,7 +41,7 @@ def show_result(screen: Screen, result: CrewResult, deliverables: Deliverables, 
         screen.result("Deliverables:")
         for path in written:
             screen.result(f"  {visible(_short(path))}")
-    if result.output:
+    if result.output and result.status != "cancelled":
         screen.result()
         screen.result("Output:")
         screen.result(visible(result.output.rstrip()))

@@ -75,7 +75,10 @@ def _show(screen: Screen, log: str, chapter: Chapter) -> None:
     screen.result(f"{chapter.definition.name} {visible(replay.machine_id or '(nobody)')}")
     screen.result()
     if replay.steps:
-        screen.table(("#", "time (UTC)", "after", "from", "trigger", "to", "remark"), _step_rows(replay))
+        rows = list(_step_rows(replay))
+        columns = ("#", "time (UTC)", "after", "from", "trigger", "to", "remark")
+        shown = len(columns) if any(row[-1] for row in rows) else len(columns) - 1
+        screen.table(columns[:shown], [row[:shown] for row in rows])
         screen.result()
     most = max(replay.histogram.values())
     screen.table(

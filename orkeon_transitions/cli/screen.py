@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -29,6 +31,9 @@ STATUS_STYLES = {
     "cancelled": "magenta",
     "skipped": "dim",
 }
+
+
+NUMBER = re.compile(r"[-+]?[\d.:]*( m?s)?")
 
 
 class Mistake(click.ClickException):
@@ -64,15 +69,17 @@ class Screen:
 
     def json(self, document: Any) -> None:
         """Writes the result as the one JSON document on standard output."""
-        self._write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
+        text = json.dumps(document, indent=2, ensure_ascii=False, default=_plain)
+        if not _is_writable(text):
+            # Escapes of JSON's own, so that the document stays one.
+            text = json.dumps(document, indent=2, default=_plain)
+        self._write(text + "\n")
 
-    def table(
-        self, columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None
-    ) -> None:
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Writes a table: drawn for a terminal, aligned columns for a pipe."""
-        rows = [tuple(map(str, row)) for row in rows]
+        rows = [tuple(row) for row in rows]
         if self.draws(sys.stdout):
-            self._write(self._drawn(columns, rows, title))
+            self._write(self._drawn(columns, rows))
         else:
             self._write("".join(line + "\n" for line in _aligned([tuple(columns), *rows])))
 
@@ -122,14 +129,16 @@ class Screen:
         """Flushes standard output, so that a fault there is met here and not at the interpreter's end."""
         self._write("")
 
-    def _drawn(self, columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None) -> str:
+    def _drawn(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         from rich.box import ROUNDED
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=ROUNDED, title=title, title_justify="left", header_style="bold", border_style="dim")
-        for column in columns:
-            table.add_column(column, overflow="fold")
+        table = Table(box=ROUNDED, header_style="bold", border_style="dim")
+        for number, column in enumerate(columns):
+            cells = [row[number] for row in rows]
+            numeric = any(cells) and all(map(NUMBER.fullmatch, cells))
+            table.add_column(column, overflow="fold", justify="right" if numeric else "left")
         for row in rows:
             table.add_row(*(Text(visible(cell), style=STATUS_STYLES.get(cell, "")) for cell in row))
         console = self.console(sys.stdout)
@@ -141,6 +150,8 @@ class Screen:
         """Writes to standard output; a reader that has gone (`| head`) is no fault of the work."""
         if sys.stdout is None or sys.stdout is self._hushed:
             return
+        if not _is_writable(text):
+            text = text.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding)
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -162,6 +173,20 @@ class Screen:
 def visible(text: str) -> str:
     """The text with control characters spelled out, so that no file can steer the terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_writable(text: str) -> bool:
+    """Whether standard output can encode the text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _plain(value: object) -> str:
+    """What JSON has no type for: a time as ISO 8601, anything else as its text."""
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def counted(number: int, noun: str) -> str:
