@@ -95,7 +95,6 @@ class Mounts:
         with self._opened_parent(mount, names, path) as parent:
             handle = _open_file(names, parent, os.O_RDONLY, path)
             with os.fdopen(handle, "rb") as file:
-                _plain_file_or_refuse(handle, path)
                 content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise ToolError(f"{path} is larger than {MOST_BYTES:,} bytes")
@@ -117,7 +116,6 @@ class Mounts:
             # No O_TRUNC: what is no plain file must not be touched before it was looked at.
             handle = _open_file(names, parent, os.O_WRONLY | os.O_CREAT, path)
             with os.fdopen(handle, "wb") as file:
-                _plain_file_or_refuse(handle, path)
                 try:
                     file.truncate()
                     file.write(content)
@@ -211,7 +209,12 @@ def _make_directory(name: str, parent: int) -> None:
 
 
 def _open_file(names: list[str], parent: int, flags: int, path: str) -> int:
-    return _open_or_refuse(names[-1], parent, flags | _NO_LINK | _NO_WAIT, path)
+    """A handle of a plain file; anything else is let go of untouched."""
+    handle = _open_or_refuse(names[-1], parent, flags | _NO_LINK | _NO_WAIT, path)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise ToolError(f"{path} is no plain file")
 
 
 def _open_or_refuse(name: str, parent: int | None, flags: int, path: str) -> int:
@@ -231,8 +234,3 @@ def _reason(name: str, parent: int | None, error: OSError | ValueError) -> str:
     except (OSError, ValueError):
         pass
     return getattr(error, "strerror", None) or str(error)
-
-
-def _plain_file_or_refuse(handle: int, path: str) -> None:
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise ToolError(f"{path} is no plain file")

@@ -168,7 +168,7 @@ def _answer(seen: _Seen) -> str:
         lines += [f"- {_shown(call)}: {_in_short(answer)}" for call, answer in seen.calls]
     if seen.earlier:
         lines += ["", "Earlier tasks:"]
-        lines += [f"- {title}" for title in re.findall(r"^### (.+)$", seen.earlier, re.MULTILINE)]
+        lines += [f"- {title}" for title in prompts.earlier_tasks(seen.earlier)]
     return "\n".join(lines)
 
 

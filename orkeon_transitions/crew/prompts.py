@@ -55,6 +55,11 @@ def section(prompt: str, title: str) -> str:
     return found.group(1).strip() if found else ""
 
 
+def earlier_tasks(text: str) -> list[str]:
+    """The tasks whose results a section holds, with their marks."""
+    return re.findall(r"^### (.+)$", text, re.MULTILINE)
+
+
 def _earlier(result: TaskResult) -> str:
     mark = " (incomplete: the task was stopped)" if result.status is TaskRunStatus.DEGRADED else ""
     return f"### {result.id}{mark}\n{result.output or '(nothing)'}"

@@ -105,6 +105,7 @@ class TaskRun:
             # The machine knows why, and the result shows it.
             return True
         self._output = outcome.output
+        self.context.feedback = None
         if self.context.is_over:
             return True
         if outcome.success:
@@ -130,8 +131,6 @@ class TaskRun:
         made = bool(await self._machine.try_fire(trigger))
         if made and trigger in {"begin_execution", "retry"}:
             self.context.attempt += 1
-            if trigger == "retry":
-                self.context.feedback = None
         return made
 
     async def _cancel(self) -> None:

@@ -1,0 +1,300 @@
+"""Crew files: every problem at once, each with its place."""
+
+import re
+
+import pytest
+
+from orkeon_transitions.crew import load_crew
+from orkeon_transitions.errors import CrewDefinitionError
+
+GOOD = """\
+name: tea
+goal: Make tea
+process: Sequential
+agents:
+  cook: {role: Cook, goal: Tea, tools: [file_read]}
+tasks:
+  boil: {description: Boil water, expectedOutput: Hot water, agent: cook}
+  pour: {description: Pour, expected_output: Tea, agent: cook, dependencies: [boil]}
+"""
+HEAD = "agents:\n  cook: {role: Cook}\n  chef: {role: Chef}\n"
+TASKS = "tasks:\n  boil: {description: d}\n"
+
+
+def problems_of(text, **options):
+    with pytest.raises(CrewDefinitionError) as raised:
+        load_crew(text, **options)
+    return raised.value.problems
+
+
+def test_a_good_crew_loads():
+    crew = load_crew(GOOD)
+    assert crew.name == "tea"
+    assert crew.findings == ()
+    assert list(crew.agents) == ["cook"]
+    assert crew.agents["cook"].tools == ("file_read",)
+    assert crew.tasks["pour"].dependencies == ("boil",)
+    assert crew.tasks["pour"].expected_output == "Tea"
+
+
+def test_a_file_gives_its_name_and_folder(tmp_path):
+    file = tmp_path / "lunch.yaml"
+    file.write_text(HEAD + TASKS)
+    crew = load_crew(file)
+    assert crew.name == "lunch"
+    assert crew.config.folder == tmp_path.resolve()
+
+
+def test_null_where_absent_is_fine_is_fine():
+    nulls = "".join(
+        f"{key}: null\n" for key in ("name", "goal", "process", "llm", "mounts", "circuitBreaker")
+    )
+    task_nulls = "expectedOutput: ~, agent: null, dependencies: null, tools: , deliverable: null"
+    crew = load_crew(
+        f"{nulls}graphConfig: null\nagents:\n  cook: {{role: null, goal: ~, tools: null}}\n"
+        f"tasks:\n  t: {{description: d, {task_nulls}, circuitBreaker: {{preset: null, maxRetries: null}}}}\n"
+    )
+    assert crew.tasks["t"].agent == "cook"
+    assert crew.findings == ()
+
+
+def test_tasks_without_an_agent_go_round():
+    crew = load_crew(HEAD + "tasks:\n" + "".join(f"  t{n}: {{description: d}}\n" for n in range(3)))
+    assert [task.agent for task in crew.tasks.values()] == ["cook", "chef", "cook"]
+
+
+def test_all_problems_come_at_once_in_the_order_of_the_file(tmp_path):
+    file = tmp_path / "crew.yaml"
+    file.write_text(
+        "process: graf\n"
+        "agents:\n"
+        "  cook: {role: 7, tools: [file_raed]}\n"
+        "tasks:\n"
+        "  boil: {description: d, agent: coook, dependencies: [puor]}\n"
+        "  pour: {expectedOutput: x, circuitBreaker: {preset: strickt, maxRetries: -1}}\n"
+    )
+    problems = problems_of(file)
+    places = [(problem.line, problem.path, problem.hint) for problem in problems]
+    assert places == [
+        (1, "process", "graph"),
+        (3, "agents.cook.role", None),
+        (3, "agents.cook.tools[0]", "file_read"),
+        (5, "tasks.boil.agent", "cook"),
+        (5, "tasks.boil.dependencies[0]", "pour"),
+        (6, "tasks.pour", None),
+        (6, "tasks.pour.circuitBreaker.preset", "strict"),
+        (6, "tasks.pour.circuitBreaker.maxRetries", None),
+    ]
+    assert all(problem.file == str(file) and problem.column for problem in problems)
+
+
+# case G01
+@pytest.mark.parametrize(
+    ("tasks", "path"),
+    [
+        ("a: {d: [b]}, b: {d: [c]}, c: {d: [a]}", "a -> b -> c -> a"),
+        ("a: {d: [a]}", "a -> a"),
+        ("a: {d: [b]}, b: {d: [a]}, d: {d: []}", "a -> b -> a"),
+    ],
+)
+def test_cycles_are_named_with_their_path(tasks, path):
+    rows = tasks.replace("{d:", "{description: x, dependencies:")
+    problems = problems_of(f"{HEAD}tasks: {{{rows}}}\n")
+    assert [problem.message for problem in problems] == [f"tasks wait for each other: {path}"]
+    assert problems[0].line == 4
+
+
+# case G02
+@pytest.mark.parametrize(
+    ("task", "message", "hint"),
+    [
+        ("agent: coock", "unknown agent 'coock': there are cook, chef", "cook"),
+        ("dependencies: [biol]", "unknown task 'biol': there is boil", "boil"),
+        ("dependencies: zzz", "unknown task 'zzz': there is boil", None),
+        ("tools: [directory_raed]", "unknown tool 'directory_raed'", "directory_read"),
+    ],
+)
+def test_what_is_named_must_be_there(task, message, hint):
+    (problem,) = problems_of(f"{HEAD}tasks:\n  boil: {{description: d, {task}}}\n")
+    assert problem.message.startswith(message)
+    assert (problem.hint, problem.line) == (hint, 5)
+
+
+# case G05
+@pytest.mark.parametrize(
+    ("text", "needle"),
+    [
+        (f"{HEAD}tasks:\n  - {{description: d}}\n", "tasks: must be a mapping of task ids"),
+        (f"agents:\n  - {{name: cook}}\n{TASKS}", "agents: must be a mapping of agent ids"),
+        ("- a\n- b\n", "a crew must be a mapping, not a list"),
+        (f"crew:\n  name: x\n{HEAD}{TASKS}", "'crew' wraps the crew"),
+        (f"agents: {{}}\n{TASKS}", "agents: is empty: a crew needs at least one agent"),
+        (f"{HEAD}tasks:\n", "'tasks' is missing: a crew needs at least one task"),
+        (TASKS, "'agents' is missing"),
+        (f"agents:\n  cook: [x]\n{TASKS}", "agents.cook: must be a mapping, not a list"),
+        (f"{HEAD}tasks:\n  boil: just do it\n", "tasks.boil: must be a mapping"),
+        (f"{HEAD}tasks:\n  boil: {{description: null}}\n", "description: must be text, not null"),
+        (f"{HEAD}tasks:\n  boil: {{description: ' '}}\n", "description: must not be empty"),
+        (f"{HEAD}tasks:\n  boil: {{description: [x]}}\n", "description: must be text"),
+        (f"name: a\nname: b\n{HEAD}{TASKS}", "given twice"),
+        ("a: [\n", "not valid YAML"),
+        ("\n", "nothing in it"),
+    ],
+)
+def test_a_wrong_shape_is_said(text, needle):
+    problems = problems_of(text)
+    assert any(needle in str(problem) for problem in problems), problems
+    assert all(problem.line for problem in problems)
+
+
+# case G07
+def test_both_spellings_may_say_the_same_and_nothing_else():
+    same = "expectedOutput: x, expected_output: x"
+    assert load_crew(f"{HEAD}tasks:\n  t: {{description: d, {same}}}\n").tasks["t"].expected_output == "x"
+    (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, {same[:-1]}y}}\n")
+    assert "'expectedOutput' and 'expected_output' are the same key" in problem.message
+
+
+def test_context_is_another_word_for_dependencies():
+    crew = load_crew(f"{HEAD}tasks:\n  a: {{description: d}}\n  b: {{description: d, context: [a]}}\n")
+    assert crew.tasks["b"].dependencies == ("a",)
+
+
+LATER = {
+    "": [
+        "graphConfig: {maxRetryCycles: 2}", "managerAgent: cook", "planning: true", "memory: true",
+        "humanInput: true", "guardrails: [x]", "mcpServers: {a: b}", "consensus: {mode: majority}",
+        "executionBudget: strict", "responseSchema: {type: object}", "knowledge_sources: [a.txt]",
+    ],
+    "agent": ["llmOverride: gpt", "mcp_servers: [x]", "knowledgeSources: [x]", "reasoning: true"],
+    "task": ["humanInput: true", "guardrail: x", "output_json: X", "async_execution: true"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("where", "line"), [(where, line) for where, lines in LATER.items() for line in lines]
+)
+def test_what_comes_later_is_refused_by_name(where, line):
+    body = {"": "", "agent": "", "task": ""} | {where: f", {line}" if where else f"{line}\n"}
+    text = (
+        f"{body['']}agents:\n  cook: {{role: x{body['agent']}}}\n"
+        f"tasks:\n  boil: {{description: d{body['task']}}}\n"
+    )
+    (problem,) = problems_of(text)
+    assert problem.message == f"'{line.partition(':')[0]}' is not there yet"
+
+
+@pytest.mark.parametrize("process", ["hierarchical", "Parallel", "consensual", "GRAPH", "autonomous"])
+def test_other_processes_are_refused_by_name(process):
+    (problem,) = problems_of(f"process: {process}\n{HEAD}{TASKS}")
+    assert problem.message == f"process '{process.lower()}' is not there yet: only 'sequential' is"
+
+
+def test_switched_off_is_as_good_as_absent():
+    off = "planning: false\nmemory: false\nhumanInput: false\nguardrails: []\ngraphConfig: {}\n"
+    assert load_crew(off + HEAD + TASKS).findings == ()
+
+
+@pytest.mark.parametrize("llm", ["offline", "Offline", "{model: offline}", "{provider: offline}"])
+def test_the_offline_model_is_there(llm):
+    assert load_crew(f"llm: {llm}\n{HEAD}{TASKS}").config.llm == "offline"
+
+
+@pytest.mark.parametrize("llm", ["gpt-5", "{model: gpt-5}", "{}", "7", "[offline]"])
+@pytest.mark.parametrize("where", ["crew", "agent"])
+def test_no_other_model_is_taken_for_it(llm, where):
+    agent = f"agents:\n  cook: {{llm: {llm}}}\n"
+    text = f"llm: {llm}\n{HEAD}{TASKS}" if where == "crew" else agent + TASKS
+    (problem,) = problems_of(text)
+    assert "not there yet: only 'offline' is" in problem.message
+
+
+def test_carried_keys_are_noted_once_each():
+    crew = load_crew(
+        f"verbose: true\nversion: 2\nagents:\n  cook: {{maxIter: 3, allow_delegation: false}}\n{TASKS}"
+    )
+    notes = [(finding.severity, finding.path, finding.line) for finding in crew.findings]
+    assert notes == [
+        ("note", "verbose", 1),
+        ("note", "version", 2),
+        ("note", "agents.cook.maxIter", 4),
+        ("note", "agents.cook.allow_delegation", 4),
+    ]
+
+
+def test_an_unknown_key_is_a_warning_and_with_strict_an_error():
+    text = f"agents:\n  cook: {{backstroy: x}}\n{TASKS}"
+    (finding,) = load_crew(text).findings
+    assert (finding.severity, finding.code, finding.line) == ("warning", "unknown-key", 2)
+    assert "did you mean 'backstory'?" in finding.message
+    (problem,) = problems_of(text, strict=True)
+    assert (problem.message, problem.hint) == ("unknown key 'backstroy'", "backstory")
+
+
+def test_thousands_of_unknown_keys_are_no_matter():
+    keys = "".join(f"unknwon{n}: x\n" for n in range(5_000))
+    assert len(load_crew(keys + HEAD + TASKS).findings) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("mounts", "needle"),
+    [
+        ("[7]", "mounts[0]: must be a text"),
+        ("{a: b}", "must be a list"),
+        ("code", "must look like"),
+        ("['a:/x:ro', 'b:/x/:rw']", "mounts[1]: '/x' is mounted twice"),
+        ("['a:/x:rx']", "'rx' is neither"),
+    ],
+)
+def test_wrong_mounts_are_said(mounts, needle):
+    (problem,) = problems_of(f"mounts: {mounts}\n{HEAD}{TASKS}")
+    assert needle in str(problem)
+
+
+def test_a_folder_that_is_not_there_is_a_warning():
+    (finding,) = load_crew(f"mounts: ['./nowhere-at-all:/x:ro', './later:/y:rw']\n{HEAD}{TASKS}").findings
+    assert (finding.code, finding.path) == ("missing-folder", "mounts[0]")
+
+
+@pytest.mark.parametrize("deliverable", ["/x/a.md", "/y", "/y/../x/a", "a.md", "/yy/a.md"])
+def test_a_deliverable_must_lie_where_files_may_be_written(deliverable):
+    (problem,) = problems_of(
+        f"mounts: ['.:/x:ro', './later:/y:rw']\n{HEAD}"
+        f"tasks:\n  t: {{description: d, deliverable: {deliverable}, tools: [file_write]}}\n"
+    )
+    assert "must be a file below a folder that may be written: /y" in problem.message
+
+
+def test_a_deliverable_that_nobody_can_write_is_a_warning():
+    crew = load_crew(
+        f"mounts: ['./later:/y:rw']\n{HEAD}tasks:\n  t: {{description: d, deliverable: /y/a.md}}\n"
+    )
+    assert [finding.code for finding in crew.findings] == ["unwritten-deliverable"]
+    (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, deliverable: /y/a.md}}\n")
+    assert "there is no mount with ':rw'" in problem.message
+
+
+def test_own_tools_can_be_named():
+    def weigh(what: str) -> int:
+        """Weighs."""
+        return len(what)
+
+    text = f"agents:\n  cook: {{tools: [weigh]}}\n{TASKS}"
+    assert load_crew(text, tools=[weigh]).agents["cook"].tools == ("weigh",)
+    (problem,) = problems_of(text)
+    assert "unknown tool 'weigh'" in problem.message
+
+
+@pytest.mark.parametrize("kind", ["missing.yaml", "folder", "binary", "large"])
+def test_what_cannot_be_read_is_one_clear_problem(tmp_path, kind):
+    path = tmp_path / kind
+    if kind == "folder":
+        path.mkdir()
+        (path / "crew.yaml").write_text(GOOD)
+    elif kind == "binary":
+        path.write_bytes(b"\x00\x01\xff")
+    elif kind == "large":
+        path.write_text("# " + "x" * 1_000_001)
+    (problem,) = problems_of(path)
+    needle = {"missing.yaml": "no such file", "folder": "not there yet", "binary": "binary", "large": "1 MB"}
+    assert re.search(needle[kind], str(problem))

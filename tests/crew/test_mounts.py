@@ -1,0 +1,179 @@
+import os
+
+import pytest
+
+from orkeon_transitions.crew.mounts import MOST_BYTES, Mount, Mounts, MountSpec
+from orkeon_transitions.crew.tool import ToolError
+
+
+@pytest.fixture
+def folders(tmp_path):
+    code, out = tmp_path / "code", tmp_path / "out"
+    (code / "src").mkdir(parents=True)
+    (code / "src" / "a.ts").write_text("let a = 1")
+    (code / "README.md").write_text("hello")
+    (tmp_path / "secret.txt").write_text("secret")
+    mounts = Mounts([Mount(code, "/code"), Mount(out, "/out", "rw")])
+    return tmp_path, mounts
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "virtual", "mode"),
+    [
+        ("./code:/code:ro", "./code", "/code", "ro"),
+        ("out:/out:rw", "out", "/out", "rw"),
+        ("code:/code", "code", "/code", "ro"),
+        ("C:/data:/data:rw", "C:/data", "/data", "rw"),
+        ("x://a//b/./:ro", "x", "/a/b", "ro"),
+    ],
+)
+def test_a_mount_is_read_from_its_text(text, host, virtual, mode):
+    assert MountSpec.parse(text) == MountSpec(host, virtual, mode)
+
+
+@pytest.mark.parametrize(
+    ("text", "needle"),
+    [
+        ("code", "must look like"),
+        ("", "must look like"),
+        (":/code:ro", "must look like"),
+        ("code:/code:rx", "'rx' is neither"),
+        ("code:code:ro", "absolute path"),
+        ("code:/a/../b:ro", "absolute path"),
+        ("co\0de:/a:ro", "absolute path"),
+    ],
+)
+def test_another_text_is_refused(text, needle):
+    with pytest.raises(ValueError, match=needle):
+        MountSpec.parse(text)
+
+
+def test_files_and_directories_are_read(folders):
+    _, mounts = folders
+    assert mounts.read("/code/src/a.ts") == b"let a = 1"
+    assert mounts.read("//code/./README.md") == b"hello"
+    assert mounts.entries("/code") == ["README.md", "src/"]
+    assert mounts.entries("/") == ["code/", "out/"]
+
+
+def test_writing_makes_folders_and_replaces_the_whole(folders):
+    root, mounts = folders
+    mounts.write("/out/deep/er/x.md", b"a long text")
+    mounts.write("/out/deep/er/x.md", b"short")
+    assert (root / "out/deep/er/x.md").read_bytes() == b"short"
+
+
+@pytest.mark.parametrize(
+    ("path", "needle"),
+    [
+        ("/code/../secret.txt", "'..' may not"),
+        ("/code/src/../../secret.txt", "'..' may not"),
+        ("../secret.txt", "'..' may not"),
+        ("secret.txt", "begins with one of /code, /out"),
+        ("/etc/passwd", "outside of /code, /out"),
+        ("/codex/a", "outside"),
+        ("/code/missing.ts", "does not exist"),
+        ("/code/README.md/x", "refused"),
+        ("/code/src", "no plain file"),
+        ("/code", "is a directory"),
+        ("/code/a\0b", "null character"),
+        ("/code/" + "n" * 300, "refused"),
+    ],
+)
+def test_what_must_not_be_read_is_refused(folders, path, needle):
+    with pytest.raises(ToolError, match=needle):
+        folders[1].read(path)
+
+
+def test_no_link_leads_out_or_anywhere(folders):
+    root, mounts = folders
+    (root / "code" / "leak").symlink_to(root / "secret.txt")
+    (root / "code" / "away").symlink_to(root)
+    (root / "code" / "inside").symlink_to(root / "code" / "src")
+    (root / "out").mkdir()
+    (root / "out" / "leak").symlink_to(root / "secret.txt")
+    (root / "out" / "away").symlink_to(root)
+    for path in ("/code/leak", "/code/away/secret.txt", "/code/inside/a.ts", "/out/leak"):
+        with pytest.raises(ToolError, match="is a link"):
+            mounts.read(path)
+    with pytest.raises(ToolError, match="is a link"):
+        mounts.entries("/code/away")
+    for path in ("/out/leak", "/out/away/secret.txt"):
+        with pytest.raises(ToolError, match="is a link"):
+            mounts.write(path, b"overwritten")
+    assert (root / "secret.txt").read_text() == "secret"
+    assert mounts.entries("/code") == ["README.md", "src/"]
+
+
+def test_a_read_only_mount_is_never_written(folders):
+    root, mounts = folders
+    with pytest.raises(ToolError, match="/code is read-only"):
+        mounts.write("/code/new.ts", b"x")
+    assert not (root / "code" / "new.ts").exists()
+
+
+def test_what_cannot_be_written_is_refused(folders):
+    root, mounts = folders
+    with pytest.raises(ToolError, match="is a directory"):
+        mounts.write("/out", b"x")
+    with pytest.raises(ToolError, match="larger than"):
+        mounts.write("/out/x", b"x" * (MOST_BYTES + 1))
+    mounts.write("/out/file", b"x")
+    with pytest.raises(ToolError, match="refused"):
+        mounts.write("/out/file/below", b"x")
+    (root / "out" / "folder").mkdir()
+    with pytest.raises(ToolError, match="refused"):
+        mounts.write("/out/folder", b"x")
+    with pytest.raises(ToolError, match="cannot be made"):
+        mounts.write("/out/" + "n" * 300 + "/x", b"x")
+    (root / "blocked").write_text("a file where a folder should be")
+    with pytest.raises(ToolError, match="cannot be made"):
+        Mounts([Mount(root / "blocked" / "x", "/b", "rw")]).write("/b/x", b"x")
+
+
+def test_a_full_disk_is_said(tmp_path, monkeypatch):
+    mounts = Mounts([Mount(tmp_path, "/out", "rw")])
+
+    def full(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fdopen", lambda handle, mode: _File(handle, full))
+    with pytest.raises(ToolError, match="No space left"):
+        mounts.write("/out/x", b"x")
+
+
+class _File:
+    def __init__(self, handle, full):
+        self.handle, self.truncate = handle, full
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.handle)
+
+
+def test_large_files_and_pipes_are_refused_without_waiting(folders):
+    root, mounts = folders
+    (root / "code" / "big").write_bytes(b"x" * (MOST_BYTES + 1))
+    os.mkfifo(root / "code" / "pipe")
+    with pytest.raises(ToolError, match="larger than"):
+        mounts.read("/code/big")
+    with pytest.raises(ToolError, match="no plain file"):
+        mounts.read("/code/pipe")
+
+
+def test_a_mount_inside_of_another_is_found_first(tmp_path):
+    for name in ("outer", "inner"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text(name)
+    mounts = Mounts([Mount(tmp_path / "outer", "/"), Mount(tmp_path / "inner", "/in")])
+    assert mounts.read("/x") == b"outer"
+    assert mounts.read("/in/x") == b"inner"
+    assert mounts.entries("/") == ["x"]
+
+
+def test_without_mounts_everything_is_refused():
+    with pytest.raises(ToolError, match="there is none"):
+        Mounts().read("/x")
+    assert Mounts().entries("/") == []
