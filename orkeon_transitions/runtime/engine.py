@@ -35,8 +35,8 @@ STATE_ATTRIBUTE = "_state_name"
 class Action:
     """A callback of the engine: the action of that name, on whichever machine fires.
 
-    The engine performs it in `callbacks` instead of calling it: each frame that a trigger spares counts, since
-    fifty triggers may be fired inside of each other.
+    The engine performs it in `callbacks` instead of calling it: each frame that a trigger spares counts,
+    since fifty triggers may be fired inside of each other.
     """
 
     __slots__ = ("name",)
