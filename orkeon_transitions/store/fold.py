@@ -148,7 +148,7 @@ class _Fold:
             case "recording":
                 self._joined(record)
         self.is_broken = record.broken
-        self.broken_reason = (record.reason or self.broken_reason) if record.broken else None
+        self.broken_reason = (self.broken_reason or record.reason) if record.broken else None
         self.last = record
 
     def result(self, machine_id: str | None) -> Replay:

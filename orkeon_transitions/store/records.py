@@ -105,7 +105,10 @@ def fact_line(fact: Fact, snapshot: Snapshot) -> bytes:
 
 def recording_line(snapshot: Snapshot) -> bytes:
     """The line that says where a machine was when it joined a journal after it had already moved."""
-    return _line(_head(snapshot.taken_at, snapshot, RECORDING) | {"visits": dict(snapshot.visits)})
+    data = _head(snapshot.taken_at, snapshot, RECORDING) | {"visits": dict(snapshot.visits)}
+    if snapshot.trip is not None:
+        data["reason"] = snapshot.trip.reason
+    return _line(data)
 
 
 def _line(data: Mapping[str, Any]) -> bytes:

@@ -15,6 +15,7 @@ import pytest
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.errors import CircuitBrokenError, JournalError, OrkeonError
 from orkeon_transitions.machines import (
+    AsyncHermesAgentFSM,
     AsyncTaskExecution,
     HermesAgentFSM,
     TaskExecution,
@@ -139,7 +140,7 @@ def test_a_trip_says_which_limit_by_how_much_and_from_where(path, policy, limit,
         assert last["state"] == fsm.state
     back = replay(path, DEFINITION)
     assert back.is_circuit_broken
-    assert back.broken_reason is not None
+    assert back.broken_reason == fsm.circuit_status.broken_reason
     assert back.final_state == fsm.state
     assert back.histogram == fsm.circuit_status.state_visit_histogram
     assert back.transition_count == fsm.transition_count
@@ -197,6 +198,51 @@ def test_a_callback_that_fails_before_the_state_leaves_no_line(path):
             agent.receive_task(task="t")
     assert path.read_bytes() == b""
     assert agent.state == "idle"
+
+
+# case C03
+def test_triggers_fired_inside_of_callbacks_are_in_the_order_of_the_states(path):
+    class Eager(HermesAgentFSM):
+        def on_enter_planning(self, event):
+            self.plan_steps = ["one"]
+            self.plan_ready()
+            raise ValueError("late")
+
+        def on_enter_executing(self, event):
+            self.fire_later("finish_execution", result=1)
+
+    with JsonlJournal(path) as journal:
+        agent = Eager("s")
+        journal.record(agent)
+        with pytest.raises(ValueError, match="late"):
+            agent.receive_task(task="t")
+    back = replay(path, machine_definition("hermes_agent"))
+    assert [(step.from_state, step.to_state) for step in back.steps] == [
+        ("idle", "planning"),
+        ("planning", "executing"),
+        ("executing", "completed"),
+    ]
+    assert [step.error for step in back.steps] == ["ValueError: late", None, None]
+    assert back.anomalies == []
+
+
+# case C05
+def test_an_interruption_is_in_the_journal(path):
+    class Slow(AsyncHermesAgentFSM):
+        async def on_enter_planning(self, event):
+            await asyncio.sleep(60)
+
+    async def run():
+        agent = Slow("s")
+        journal.record(agent)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(agent.receive_task(task="t"), 0.05)
+
+    with JsonlJournal(path) as journal:
+        asyncio.run(run())
+    back = replay(path, machine_definition("hermes_agent"))
+    assert back.final_state == "planning"
+    assert back.steps[0].error == "CancelledError"
 
 
 # case A07
@@ -328,7 +374,9 @@ def test_a_broken_machine_that_joins_is_broken_in_the_replay(path):
     assert not fsm.try_fire("fail")
     with JsonlJournal(path) as journal:
         journal.record(fsm)
-    assert replay(path, DEFINITION).is_circuit_broken
+    back = replay(path, DEFINITION)
+    assert back.is_circuit_broken
+    assert back.broken_reason == fsm.circuit_status.broken_reason
 
 
 # ------------------------------------------------------------------------------------------------ closing
