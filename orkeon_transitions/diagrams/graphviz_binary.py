@@ -47,8 +47,8 @@ def lay_out(dot_text: str, kind: str) -> bytes:
         kind: `png`, `svg` or `pdf`.
 
     Raises:
-        MissingExtraError: There is no program for it.
-        OrkeonError: Every program that there is failed; the text has their own words.
+        MissingExtraError: There is no program.
+        OrkeonError: Every program that there is failed (the text has their own words), or none draws a PDF.
     """
     failures = []
     for program in programs():
@@ -61,11 +61,8 @@ def lay_out(dot_text: str, kind: str) -> bytes:
     if failures:
         raise OrkeonError(f"Graphviz could not draw the {kind.upper()}: {'; '.join(failures)}. {WITHOUT}")
     if kind == "pdf":
-        raise MissingExtraError(
-            f"A PDF needs the program `dot` of a system Graphviz ({DOWNLOAD}), which was not found. {WITHOUT}"
-            " PNG and SVG are drawn by an extra.",
-            extra="diagrams",
-        )
+        # No extra helps here: graphviz-pure draws no PDF.
+        raise OrkeonError(f"A PDF needs the program `dot` of a system Graphviz ({DOWNLOAD}); it was not found")
     raise MissingExtraError(
         f"The program `dot` was not found: install Graphviz ({DOWNLOAD}) or the extra. {WITHOUT}",
         extra="diagrams",

@@ -1,7 +1,7 @@
 """Draws the pictures of the README: `python -m tests.diagrams.make_pictures [FOLDER]`.
 
-Run it after a change of a shipped machine or of how machines look, and look at what comes out. It always draws
-with graphviz-pure, so that everybody gets the same bytes.
+Run it after a change of a shipped machine or of how machines look, and look at what comes out. It always
+draws with graphviz-pure, so that everybody gets the same bytes.
 """
 
 import os
@@ -14,7 +14,15 @@ from orkeon_transitions.machines import machine_definition
 FOLDER = Path(__file__).parents[2] / "orkeon_transitions" / "examples" / "pictures"
 TOOL_CALL = ("request_tool_call", "tool_call_completed")
 WHOLE_RUN = (
-    *("begin_execution", *TOOL_CALL, *TOOL_CALL, *TOOL_CALL, "request_tool_call", "tool_call_failed", "retry"),
+    *(
+        "begin_execution",
+        *TOOL_CALL,
+        *TOOL_CALL,
+        *TOOL_CALL,
+        "request_tool_call",
+        "tool_call_failed",
+        "retry",
+    ),
     *("submit_for_validation", "validation_failed", "submit_for_validation", "validation_passed"),
 )
 RUNAWAY = ("begin_execution", *TOOL_CALL, *TOOL_CALL, *TOOL_CALL, "request_tool_call")
