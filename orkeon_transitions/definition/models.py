@@ -109,7 +109,7 @@ class MachineDefinition(_Frozen):
     transitions: tuple[TransitionDefinition, ...] = ()
     degraded: str | None = None
     circuit_breaker: CircuitBreakerPolicy | None = None
-    guards: Descriptions = MappingProxyType({})
+    guards: Descriptions = Field(default_factory=dict, validate_default=True)
 
     # Where it came from is kept beside the content: it takes no part in equality, hash, copies or pickles.
     _origin: Origin = PrivateAttr(default_factory=Origin)
@@ -197,8 +197,11 @@ class MachineDefinition(_Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """The definition as plain JSON data, as `load_definition` reads it; defaults are left out."""
-        plain = self.model_dump(mode="json", exclude_defaults=True)
+        own = {"transitions", "circuit_breaker", "guards"}
+        plain = self.model_dump(mode="json", exclude_defaults=True, exclude=own)
         plain["transitions"] = [_row_dict(row) for row in self.transitions]
+        if self.circuit_breaker is not None:
+            plain["circuit_breaker"] = _policy_dict(self.circuit_breaker)
         if self.guards:
             used = (guard for row in self.transitions for guard in (*row.conditions, *row.unless))
             plain["guards"] = dict(self.guards) | {guard: None for guard in used if guard not in self.guards}
@@ -230,12 +233,15 @@ class MachineDefinition(_Frozen):
 
     @field_serializer("circuit_breaker")
     def _policy_in_seconds(self, policy: CircuitBreakerPolicy | None) -> dict[str, Any] | None:
-        if policy is None:
-            return None
-        plain = {name: getattr(policy, name) for name in CircuitBreakerPolicy.model_fields}
-        for name in ("state_timeout", "max_total_duration"):
-            plain[name] = plain[name].total_seconds()
-        return plain
+        return None if policy is None else _policy_dict(policy)
+
+
+def _policy_dict(policy: CircuitBreakerPolicy) -> dict[str, Any]:
+    """A policy as plain data, durations in seconds."""
+    plain = {name: getattr(policy, name) for name in CircuitBreakerPolicy.model_fields}
+    for name in ("state_timeout", "max_total_duration"):
+        plain[name] = plain[name].total_seconds()
+    return plain | {"meters": dict(policy.meters)}
 
 
 def _row_dict(row: TransitionDefinition) -> dict[str, Any]:
