@@ -62,7 +62,9 @@ def lay_out(dot_text: str, kind: str) -> bytes:
         raise OrkeonError(f"Graphviz could not draw the {kind.upper()}: {'; '.join(failures)}. {WITHOUT}")
     if kind == "pdf":
         # No extra helps here: graphviz-pure draws no PDF.
-        raise OrkeonError(f"A PDF needs the program `dot` of a system Graphviz ({DOWNLOAD}); it was not found")
+        raise OrkeonError(
+            f"A PDF needs the program `dot` of a system Graphviz ({DOWNLOAD}); it was not found"
+        )
     raise MissingExtraError(
         f"The program `dot` was not found: install Graphviz ({DOWNLOAD}) or the extra. {WITHOUT}",
         extra="diagrams",

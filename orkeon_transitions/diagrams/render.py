@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-START = "*start"
+# A star never stands in a state's key, so no state's node has one of these names.
+START, ANYWHERE = "**", "*"
 FORMATS = (".png", ".svg", ".pdf", ".dot", ".mmd")
 
 
@@ -152,8 +153,7 @@ def _machine_class() -> Any:
             for arrow in self.machine.picture.arrows:
                 source = arrow.source
                 if source is None:
-                    # A colon or a star never stands in a state's key, so this name is free.
-                    source = f"*{arrow.dest or ''}"
+                    source = f"{ANYWHERE}{arrow.dest or ''}"
                     container.node(source, **look.anywhere_attributes(arrow))
                 container.edge(source, arrow.dest or source, **look.arrow_attributes(arrow))
 

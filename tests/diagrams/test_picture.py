@@ -10,7 +10,7 @@ from orkeon_transitions.definition import load_definition
 from orkeon_transitions.diagrams import to_svg
 from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.facts import Snapshot
-from tests.diagrams.pictures import Drawn, Result, Step, steps, ticket
+from tests.diagrams.pictures import SVG, Drawn, Result, Step, steps, ticket
 
 
 def snapshot(state="waiting", **more):
@@ -62,6 +62,19 @@ def test_a_row_that_lists_every_state_of_a_larger_machine_is_drawn_once():
     drawn = Drawn(to_svg(load_definition({"initial": "a", "states": states, "transitions": rows})))
     assert drawn.line("arrow-anywhere-z") == "end from 4 of 4"
     assert drawn.words("arrow-a-z") == ["stop"]
+
+
+@pytest.mark.parametrize(
+    "name", ["start", "initial", "anywhere", "breaker", "same", "machine", "node", "edge"]
+)
+def test_names_of_the_drawings_own_parts_are_free(name):
+    config = {"initial": name, "degraded": name, "states": [name, "b"], "transitions": [["go", "*", name]]}
+    drawn = Drawn(to_svg(load_definition(config)))
+    assert drawn.words(f"state-{name}") == [name]
+    assert drawn.words("state-b") == ["b"]
+    assert drawn.words(f"arrow-anywhere-{name}")[0] == "go"
+    assert drawn.words("initial") == []
+    assert len([group for group in drawn.root.iter(f"{SVG}g") if "state" in group.get("class").split()]) == 2
 
 
 @pytest.mark.parametrize(("dest", "note"), [(None, "internal"), ("=", "re-enters")])
