@@ -24,7 +24,8 @@ class TaskContext:
     """What an executor is given besides the agent and the task; one for all attempts at a task.
 
     Attributes:
-        machine: The task's machine.
+        machine: The task's machine, to look at and to `spend` on. A function's work is bound to the state
+            `executing`: firing a trigger that leaves it ends the work.
         inputs: The run's inputs.
         earlier: Results of the tasks before it, as far as they gave something.
         attempt: Counted from 1.

@@ -165,7 +165,7 @@ class CrewRun:
 
 def _skipped(task: TaskConfig, missing: Sequence[str]) -> TaskResult:
     names = ", ".join(f"'{name}'" for name in missing)
-    error = f"skipped: it needs {names}"
+    error = f"it needs {names}, which gave nothing"
     return TaskResult(task.id, TaskRunStatus.SKIPPED, error=error, agent=task.agent)
 
 

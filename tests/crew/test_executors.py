@@ -1,0 +1,139 @@
+import threading
+
+import pytest
+
+from orkeon_transitions.crew import AgentExecutor, TaskOutcome, Usage, load_crew
+from orkeon_transitions.crew.executors import in_words
+from tests.crew.scripted import crew_of_one, hang, path_of
+
+
+def test_a_plain_function_gives_text():
+    seen = []
+
+    def work(agent, task, context):
+        seen.append((agent.id, task.id, task.description, context.attempt, context.inputs))
+        return "done"
+
+    result = crew_of_one().run_sync({"x": 1}, executor=work).tasks["t"]
+    assert seen == [("a", "t", "Do it", 1, {"x": 1})]
+    assert (result.output, path_of(result)) == ("done", ["executing", "validating", "completed"])
+
+
+def test_an_async_function_and_an_object_serve_as_well():
+    async def work(agent, task, context):
+        return TaskOutcome(True, "async", usage=Usage(requests=2, input_tokens=3))
+
+    class Works:
+        async def execute_task(self, agent, task, context):
+            return await work(agent, task, context)
+
+    class Callable:
+        async def __call__(self, agent, task, context):
+            return "called"
+
+    assert isinstance(Works(), AgentExecutor)
+    for executor in (work, Works()):
+        result = crew_of_one().run_sync(executor=executor)
+        assert (result.output, result.usage.requests, result.usage.tokens) == ("async", 2, 3)
+    assert crew_of_one().run_sync(executor=Callable()).output == "called"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (TaskOutcome(False, "half", "no bread"), "no bread"),
+        (TaskOutcome(False), "the executor failed without saying why"),
+        (["a list"], "TypeError: an executor answers text or a TaskOutcome, not list"),
+        (None, "the output is empty"),
+    ],
+)
+def test_what_is_no_success_fails_within_the_budgets(answer, error):
+    breaker = "maxRetries: 1, maxValidationRetries: 0"
+    result = crew_of_one(breaker=breaker).run_sync(executor=lambda *_: answer).tasks["t"]
+    assert (str(result.status), result.attempts, result.error) == ("failed", 2, error)
+    if isinstance(answer, TaskOutcome):
+        assert result.output == answer.output
+
+
+def test_one_that_raises_has_failed_and_may_succeed_later():
+    tries = []
+
+    def work(agent, task, context):
+        tries.append(context.attempt)
+        if len(tries) < 3:
+            raise RuntimeError("no luck")
+        return "luck"
+
+    result = crew_of_one().run_sync(executor=work).tasks["t"]
+    assert (tries, result.attempts, result.output) == ([1, 2, 3], 3, "luck")
+    assert path_of(result) == ["executing", "failed"] * 2 + ["executing", "validating", "completed"]
+
+
+def test_retries_are_those_of_the_machine():
+    tries = []
+
+    def work(agent, task, context):
+        tries.append(1)
+        raise RuntimeError("no luck")
+
+    result = crew_of_one().run_sync(executor=work)
+    assert len(tries) == result.tasks["t"].attempts == 4
+    assert result.error == "task 't' failed: RuntimeError: no luck"
+
+
+def test_feedback_reaches_the_next_turn_once():
+    seen = []
+
+    def work(agent, task, context):
+        seen.append(context.feedback)
+        return "" if len(seen) == 1 else "done"
+
+    assert crew_of_one().run_sync(executor=work).success
+    assert seen[0] is None
+    assert "empty" in seen[1]
+
+
+def test_a_partial_output_can_be_kept_and_a_slow_function_left_behind():
+    release = threading.Event()
+
+    def work(agent, task, context):
+        context.partial = "half"
+        release.wait(10)
+        return "late"
+
+    result = crew_of_one(breaker="stateTimeoutSeconds: 0.05").run_sync(executor=work).tasks["t"]
+    release.set()
+    assert (str(result.status), result.output) == ("degraded", "half")
+
+
+def test_an_executor_may_stop_the_task_itself():
+    async def work(agent, task, context):
+        await context.machine.cancel()
+        return "too late"
+
+    result = crew_of_one().run_sync(executor=work)
+    assert (str(result.tasks["t"].status), str(result.status)) == ("cancelled", "cancelled")
+    assert result.tasks["t"].output == ""
+
+
+def test_a_function_that_leaves_its_state_is_ended_with_it():
+    async def work(agent, task, context):
+        await context.machine.request_tool_call()
+        await hang()
+
+    result = crew_of_one().run_sync(executor=work).tasks["t"]
+    assert (str(result.status), result.error) == ("failed", "stopped in 'tool_calling'")
+
+
+def test_outputs_before_are_seen():
+    crew = load_crew(
+        "agents: {a: {}}\ntasks:\n  one: {description: d}\n  two: {description: d, dependencies: [one]}\n"
+    )
+    seen = []
+    crew.run_sync(executor=lambda agent, task, context: seen.append(context.outputs) or task.id)
+    assert seen == [{}, {"one": "one"}]
+
+
+def test_errors_in_words():
+    assert in_words(ValueError("x")) == "ValueError: x"
+    assert in_words(TimeoutError()) == "TimeoutError"

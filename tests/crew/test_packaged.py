@@ -1,0 +1,79 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import orkeon_transitions
+from orkeon_transitions.crew import example_names, load_crew
+from orkeon_transitions.crew.resolution import running_limits
+from orkeon_transitions.errors import CrewDefinitionError
+
+NAME = "103-ts-codebase-with-fsm"
+PACKAGE = Path(orkeon_transitions.__file__).parent
+
+
+def tree(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if "__pycache__" not in path.parts}
+
+
+def test_the_example_runs_by_its_name_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = tree(PACKAGE / "examples")
+    crew = load_crew(NAME, strict=True)
+    assert crew.findings == ()
+    result = crew.run_sync()
+    assert result.success, result.error
+    assert all(task.output.startswith("[offline model]") for task in result.tasks.values())
+    report = tmp_path / "orkeon-output" / NAME / "reports" / "report.md"
+    assert report.read_text().startswith("[offline model]")
+    assert tree(PACKAGE / "examples") == before, "nothing is written into the package"
+
+
+def test_it_is_a_supervisor_and_six_specialists():
+    crew = load_crew(NAME)
+    assert len(crew.agents) == 7
+    (supervised,) = [task for task in crew.tasks.values() if task.agent == "supervisor"]
+    assert len(supervised.dependencies) == 6
+    for task in crew.tasks.values():
+        policy = running_limits(crew.config.circuit_breaker, task.circuit_breaker).policy
+        assert policy.use_degraded_mode
+    limits = running_limits(crew.config.circuit_breaker, supervised.circuit_breaker)
+    policy = limits.policy
+    assert (policy.max_transitions, policy.max_state_visits) == (200, 20)
+    assert policy.state_timeout.total_seconds() == 600
+    assert limits.guards["max_tool_calls_per_round"] == 30
+    assert limits.guards["max_retries"] == 2
+
+
+@pytest.mark.parametrize("by", ["name", "folder", "file"])
+def test_it_can_be_named_in_three_ways(tmp_path, monkeypatch, by):
+    monkeypatch.chdir(tmp_path)
+    folder = PACKAGE / "examples" / NAME
+    crew = load_crew({"name": NAME, "folder": folder, "file": folder / "crew.yaml"}[by])
+    assert [mount.host.is_relative_to(tmp_path) for mount in crew.mounts] == [False, True]
+
+
+def test_names_are_listed_and_near_ones_suggested():
+    assert NAME in example_names()
+    with pytest.raises(CrewDefinitionError, match=f"did you mean '{NAME}'"):
+        load_crew("103-ts-codebase-with-fms")
+
+
+def test_a_file_of_that_name_comes_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / NAME).write_text("agents: {a: {}}\ntasks:\n  t: {description: mine}\n")
+    assert load_crew(NAME).tasks["t"].description == "mine"
+
+
+def test_folders_of_an_own_crew_lie_beside_its_file(tmp_path, monkeypatch):
+    place = tmp_path / "crews"
+    place.mkdir()
+    (place / "c.yaml").write_text(
+        "mounts: ['./in:/in:ro', 'out:/out:rw']\nagents: {a: {tools: [file_write]}}\n"
+        "tasks:\n  t: {description: d, deliverable: /out/x.md}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    crew = load_crew("crews/c.yaml")
+    assert [mount.host for mount in crew.mounts] == [place / "in", place / "out"]
+    assert asyncio.run(crew.run()).success
+    assert (place / "out" / "x.md").exists()
