@@ -11,13 +11,8 @@ from orkeon_transitions.machines.graph_router import (
     GraphRouterState,
     GraphRouterTrigger,
 )
-from orkeon_transitions.machines.hermes_agent import (
-    AgentState,
-    AgentTrigger,
-    AsyncHermesAgentFSM,
-    HermesAgentFSM,
-    StateContext,
-)
+from orkeon_transitions.machines.hermes_agent import AsyncHermesAgentFSM, HermesAgentFSM
+from orkeon_transitions.machines.hermes_names import AgentState, AgentTrigger, StateContext
 from orkeon_transitions.machines.statuses import (
     AgentStatus,
     AgentStatusState,
