@@ -61,6 +61,7 @@ EDGE = {
     "fontsize": "11",
     "penwidth": "1.2",
 }
+STYLE = {"node": {"default": NODE}, "edge": {"default": EDGE}, "graph": {}}
 INITIAL = {
     "class": "initial",
     "color": INK,

@@ -130,7 +130,7 @@ def _machine_class() -> Any:
     """The `GraphMachine` whose graphs look like ours; made once, when the first picture is drawn."""
     import graphviz  # noqa: F401, PLC0415 - transitions passes a missing graphviz over in silence
     from transitions.extensions import GraphMachine  # noqa: PLC0415 - not loaded before a picture is drawn
-    from transitions.extensions.diagrams_graphviz import Graph  # noqa: PLC0415
+    from transitions.extensions.diagrams_graphviz import Graph  # noqa: PLC0415 - nor is this
 
     class PictureGraph(Graph):
         """Draws the machine's `picture`, at the places where `transitions` lets a graph be styled."""
@@ -161,7 +161,7 @@ def _machine_class() -> Any:
         """A machine that is only drawn."""
 
         machine_attributes = look.GRAPH
-        style_attributes = {"node": {"default": look.NODE}, "edge": {"default": look.EDGE}, "graph": {}}  # noqa: RUF012
+        style_attributes = look.STYLE
         picture: Picture
 
         def _init_graphviz_engine(self, graph_engine: str) -> type[Graph]:  # noqa: ARG002 - there is but one
