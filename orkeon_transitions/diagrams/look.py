@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.diagrams.picture import ArrowKind
 
@@ -61,7 +61,11 @@ EDGE = {
     "fontsize": "11",
     "penwidth": "1.2",
 }
-STYLE = {"node": {"default": NODE}, "edge": {"default": EDGE}, "graph": {}}
+STYLE: dict[str, str | dict[str, str | dict[str, Any]]] = {
+    "node": {"default": NODE},
+    "edge": {"default": EDGE},
+    "graph": {},
+}
 INITIAL = {
     "class": "initial",
     "color": INK,
