@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,8 +65,22 @@ class Firing:
 
 def payload_digest(trigger: str, payload: Mapping[str, Any]) -> str:
     """A short hash of trigger and payload: equal for equal payloads, and never the payload itself."""
-    text = json.dumps([trigger, payload], sort_keys=True, default=repr, ensure_ascii=False)
+    text = _canonical([trigger, payload])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _canonical(value: Any, inside: tuple[int, ...] = ()) -> str:
+    """A text that equal values have in common, whatever the order of their mappings and sets."""
+    if not isinstance(value, Mapping | Set | list | tuple):
+        return repr(value)
+    if id(value) in inside:
+        return "..."
+    inside = (*inside, id(value))
+    if isinstance(value, Mapping):
+        pairs = (f"{_canonical(key, inside)}: {_canonical(each, inside)}" for key, each in value.items())
+        return f"{{{', '.join(sorted(pairs))}}}"
+    parts = [_canonical(each, inside) for each in value]
+    return f"<{', '.join(sorted(parts))}>" if isinstance(value, Set) else f"[{', '.join(parts)}]"
 
 
 def payload_shown(trigger: str, payload: Mapping[str, Any]) -> str:
