@@ -96,7 +96,7 @@ def judge_repetition(policy: CircuitBreakerPolicy, repetition: Repetition, shown
         return None
     return Trip(
         BreakerLimit.MAX_REPEATS,
-        f"Repetition: {shown} for the {repetition.times}th time in a row (allowed {policy.max_repeats})",
+        f"Repetition: {shown}, {repetition.times} times in a row (allowed {policy.max_repeats})",
     )
 
 
