@@ -91,7 +91,7 @@ ALONE = [
         {"max_repeats": 2},
         by_repetition,
         ("call", {"query": "weather"}),
-        "Repetition: 'call' with (query='weather') for the 3th time in a row (allowed 2)",
+        "Repetition: 'call' with (query='weather'), 3 times in a row (allowed 2)",
         2,
     ),
 ]
