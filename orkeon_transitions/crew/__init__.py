@@ -29,6 +29,7 @@ from orkeon_transitions.crew.results import (
     TaskRunStatus,
     Usage,
 )
+from orkeon_transitions.crew.schema import crew_schema
 from orkeon_transitions.crew.tool import Tool, ToolError, tool
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "ToolError",
     "ToolSpec",
     "Usage",
+    "crew_schema",
     "example_names",
     "load_crew",
     "make_task_machine",

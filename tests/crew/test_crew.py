@@ -174,14 +174,15 @@ def test_an_observer_that_raises_changes_nothing(caplog):
 
 
 # ---- cancelling
-def cancelled_run(crew, **options):
-    """Cancels a run that hangs; gives the partial result."""
+def cancelled_run(crew, *, when, **options):
+    """Cancels a run as soon as it hangs; gives the partial result."""
     results = []
 
     async def main():
         observer = CrewObserver(crew_finished=results.append)
         run = asyncio.create_task(crew.run(observer=observer, **options))
-        await asyncio.sleep(0.05)
+        while not when:
+            await asyncio.sleep(0.005)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
@@ -192,13 +193,16 @@ def cancelled_run(crew, **options):
 
 
 def test_cancelling_ends_the_machine_cancelled_and_tells_what_was_done():
+    hanging = []
+
     async def work(agent, task, context):
         if task.id == "two":
             context.partial = "half of two"
+            hanging.append(1)
             await hang()
         return task.id
 
-    result = cancelled_run(load_crew(THREE.replace("one]", "one, three]")), executor=work)
+    result = cancelled_run(load_crew(THREE.replace("one]", "one, three]")), when=hanging, executor=work)
     assert str(result.status) == "cancelled"
     shown = {task.id: (str(task.status), task.state, task.output) for task in result.tasks.values()}
     assert shown == {
@@ -211,28 +215,32 @@ def test_cancelling_ends_the_machine_cancelled_and_tells_what_was_done():
 
 
 def test_tasks_that_were_never_begun_are_cancelled_too():
+    hanging = []
+
     async def work(agent, task, context):
+        hanging.append(1)
         await hang()
 
-    result = cancelled_run(load_crew(THREE), executor=work)
+    result = cancelled_run(load_crew(THREE), when=hanging, executor=work)
     assert [str(task.status) for task in result.tasks.values()] == ["cancelled"] * 3
     assert result.tasks["three"].error == "the run was cancelled before"
     assert result.tasks["three"].machine_id is None
 
 
 def test_cancelling_in_the_middle_of_a_tool_answers_its_call():
-    stopped = []
+    hanging, stopped = [], []
 
     @tool
     async def slow() -> str:
         """Hangs."""
+        hanging.append(1)
         try:
             await hang()
         finally:
             stopped.append(1)
 
     model = ScriptedModel(calls("slow", "slow"))
-    result = cancelled_run(crew_of_one(slow), model=model)
+    result = cancelled_run(crew_of_one(slow), when=hanging, model=model)
     assert stopped == [1]
     assert (result.tasks["t"].state, result.tasks["t"].output) == ("cancelled", "looking")
 
@@ -279,10 +287,13 @@ def test_a_journal_that_cannot_even_begin_stops_the_run():
 
 
 def test_a_cancelled_run_with_a_broken_journal_is_still_cancelled(caplog):
+    hanging = []
+
     async def work(agent, task, context):
+        hanging.append(1)
         await hang()
 
-    result = cancelled_run(load_crew(THREE), executor=work, journal=BadJournal(1))
+    result = cancelled_run(load_crew(THREE), when=hanging, executor=work, journal=BadJournal(1))
     assert str(result.status) == "cancelled"
     assert "could not be marked as cancelled" in caplog.text
 
