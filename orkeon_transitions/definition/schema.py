@@ -10,11 +10,9 @@ from orkeon_transitions.definition.names import camel_case
 
 _Schema = dict[str, Any]
 
-# No control character; at least one that can be seen.
-_NAME: _Schema = {
-    "type": "string",
-    "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f]",
-}
+_UNFIT = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
+# No control character, and at least one character that can be seen.
+_NAME: _Schema = {"type": "string", "pattern": rf"^[^{_UNFIT}]*[^\s{_UNFIT}][^{_UNFIT}]*$"}
 _CALLBACK: _Schema = {"type": "string", "pattern": r"^[^\W\d]\w*$"}
 _TEXT: _Schema = {"type": ["string", "null"]}
 _COUNT: _Schema = {"type": "integer", "minimum": 0}
