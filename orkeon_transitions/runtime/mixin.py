@@ -229,7 +229,7 @@ class CircuitBreakerMixin(WatchedModels):
         Inside of another transition's `before` or `on_exit` it raises too: that transition would write its
         own state over the degraded one.
         """
-        if not self._breaker_policy.use_degraded_mode or watch.open_promises(self._breaker_caller()):
+        if not self._breaker_policy.use_degraded_mode or watch.promised(self._breaker_caller()):
             return None
         return None if is_inside(self, model, self._breaker_degraded) else self._breaker_degraded
 

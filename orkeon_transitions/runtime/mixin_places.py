@@ -92,7 +92,7 @@ def _stopped_at_wall(row: Transition, event_data: Any) -> bool:
 def _close_promise(event_data: Any) -> None:
     promise = getattr(event_data, "breaker_promise", None)
     if promise is not None:
-        promise.is_open = False
+        promise.close()
 
 
 def _came_by_no_trigger(event_data: Any) -> bool:

@@ -26,14 +26,19 @@ class Promise:
     would overrun the limit.
 
     Attributes:
+        watch: Which keeps it in mind.
         entered: The state that it will enter; None: an internal one.
         caller: Who makes it. Other callers do not see it: on an async machine the later one cancels it.
-        is_open: False when it has been written or given up.
     """
 
+    watch: Watch
     entered: str | None
     caller: Any
-    is_open: bool = True
+
+    def close(self) -> None:
+        """It was written, or given up."""
+        if self in self.watch.promises:
+            self.watch.promises.remove(self)
 
 
 @dataclass(slots=True, eq=False)
@@ -42,26 +47,29 @@ class Watch:
 
     Attributes:
         counts: The running record, swapped whole.
-        promises: What has passed the wall, the latest last.
+        promises: What has passed the wall and is under way, the innermost last.
     """
 
     counts: BreakerCounts
     promises: list[Promise] = field(default_factory=list)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles and copies without what is under way."""
+        return Watch, (self.counts,)
+
     def promise(self, entered: str | None, caller: Any) -> Promise:
-        """Keeps a transition in mind until it is written or given up."""
-        made = Promise(entered, caller)
-        self.promises = [each for each in self.promises if each.is_open]
+        """Keeps a transition in mind until it is closed."""
+        made = Promise(self, entered, caller)
         self.promises.append(made)
         return made
 
-    def open_promises(self, caller: Any) -> list[Promise]:
+    def promised(self, caller: Any) -> list[Promise]:
         """The caller's transitions that are under way, the innermost last."""
-        return [each for each in self.promises if each.is_open and each.caller is caller]
+        return [each for each in self.promises if each.caller is caller]
 
     def ahead(self, caller: Any) -> BreakerCounts:
         """The counts as they will be when the caller's transitions are written; the clocks as they are."""
-        pending = self.open_promises(caller) if self.promises else []
+        pending = self.promised(caller)
         if not pending:
             return self.counts
         visits = dict(self.counts.visits)
@@ -72,9 +80,8 @@ class Watch:
 
     def written(self, dest: str | None, now: float, caller: Any) -> None:
         """Counts what was written; it fulfils the innermost promise."""
-        if self.promises:
-            for each in self.open_promises(caller)[-1:]:
-                each.is_open = False
+        for innermost in self.promised(caller)[-1:]:
+            innermost.close()
         self.counts = self.counts.moved(dest, now)
 
     def shifted(self, seconds: float) -> None:
@@ -124,10 +131,12 @@ def show_status_on(model_cls: type[Any], is_override: bool) -> None:
         model_cls: The class.
         is_override: The machine's `model_override`: True binds only what the class declares.
     """
-    present = inspect.getattr_static(model_cls, "circuit_status", None)
+    absent = object()
+    present = inspect.getattr_static(model_cls, "circuit_status", absent)
     if isinstance(present, CircuitStatusView):
         return
-    if (present is None) == is_override:
+    is_wanted = present is not absent if is_override else present is None or present is absent
+    if not is_wanted:
         _LOGGER.warning("Skip binding of 'circuit_status' to %s due to model override policy.", model_cls)
         return
     try:

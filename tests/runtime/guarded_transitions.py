@@ -7,7 +7,6 @@ now on comes from stand-ins of these modules, in which each machine class is a g
 import sys
 from types import ModuleType
 
-import transitions.extensions  # and with it every module that has a machine class
 from transitions.core import Machine
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
@@ -17,6 +16,7 @@ LIMITS_OFF = CircuitBreakerPolicy(
     max_transitions=0, state_timeout=0, max_state_visits=0, max_total_duration=0
 )
 
+# The mixin has imported `transitions.extensions`, and with it every module that has a machine class.
 MODULES = [name for name in sys.modules if name == "transitions" or name.startswith("transitions.")]
 
 
