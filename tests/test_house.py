@@ -25,7 +25,7 @@ TEXTS = [
     if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".png", ".pyc"}
 ] + [path for path in sorted(ROOT.iterdir()) if path.is_file() and not path.name.startswith(".coverage")]
 
-# The front door: what a user imports without naming a room. The state graph's names come with it.
+# The front door: what a user imports without naming a room. StateGraph, START and END come with the graph.
 FRONT_DOOR = {
     "AsyncStateMachine",
     "CircuitBreakerMixin",
@@ -33,6 +33,8 @@ FRONT_DOOR = {
     "CircuitBreakerStatus",
     "CircuitBrokenError",
     "DefinitionError",
+    "GraphCircuitBrokenError",
+    "GraphDefinitionError",
     "GuardRejectedError",
     "HermesAgentFSM",
     "InvalidTransitionError",
@@ -144,9 +146,10 @@ def test_the_version_is_said_once():
     assert f"## [{project['version']}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_the_readme_has_the_command_that_ci_runs():
+def test_the_readme_has_the_two_commands_that_ci_runs():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    assert len([line for line in lines if re.search(r"\[dev\].*pytest", line)]) == 1
+    for shape in (r"^python3 -m venv \.venv .*orkeon run ", r"^python3 -m venv \.venv .*\[dev\].*pytest"):
+        assert len([line for line in lines if re.search(shape, line)]) == 1
 
 
 def test_only_known_things_stand_at_the_top():

@@ -25,7 +25,9 @@ INTERRUPTED = 130
 
 COMMANDS = ("run", "check", "render", "replay", "machines", "schema")
 LATER = ("explore",)
-SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+HELP_NAMES = ("-h", "--help")
+# Shown by options of our own: what click writes itself does not go through the screen.
+SETTINGS: dict[str, Any] = {"help_option_names": [], "max_content_width": 100}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,6 +65,9 @@ class LazyGroup(click.Group):
 
 def shared_options(command: Command) -> Command:
     """Adds the options that every command takes, before or after its name."""
+    command = click.option(
+        *HELP_NAMES, is_flag=True, is_eager=True, expose_value=False, callback=_show_help, help="Show this."
+    )(command)
     for option, text in (
         ("--debug", "Show a traceback for an unexpected error (also: ORKEON_DEBUG=1)."),
         ("--no-color", "No colors (also: NO_COLOR=1)."),
@@ -80,6 +85,18 @@ def _remember(context: click.Context, option: click.Parameter, value: bool) -> N
         setattr(context.ensure_object(Screen), name, True)
 
 
+def _show_help(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        context.ensure_object(Screen).result(context.get_help())
+        context.exit()
+
+
+def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        context.ensure_object(Screen).result(f"orkeon {version('orkeon-transitions')}")
+        context.exit()
+
+
 def examples(*lines: str) -> str:
     """The examples at the end of a command's help; click's mark keeps the lines as they are."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
@@ -93,11 +110,26 @@ EPILOG = examples(
 )
 
 
-@click.group(cls=LazyGroup, context_settings=SETTINGS, epilog=f"{EPILOG}\n\n{EXIT_CODES}")
-@click.version_option(version("orkeon-transitions"), prog_name="orkeon")
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings=SETTINGS,
+    epilog=f"{EPILOG}\n\n{EXIT_CODES}",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version.",
+)
 @shared_options
-def application() -> None:
+@click.pass_context
+def application(context: click.Context) -> None:
     """State machines that keep LLM agents from running away."""
+    if context.invoked_subcommand is None:
+        context.ensure_object(Screen).result(context.get_help())
 
 
 def run_application(arguments: Sequence[str] | None) -> int:
@@ -128,7 +160,7 @@ def _told(screen: Screen, error: BaseException) -> int:
             screen.say("error", error.message)
         case click.UsageError():
             if error.ctx is not None:
-                screen.message(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help'.\n")
+                screen.message(f"{error.ctx.get_usage()}\n({error.ctx.command_path} --help says more)\n")
             screen.say("error", error.format_message())
         case click.ClickException():
             screen.say("error", error.format_message())

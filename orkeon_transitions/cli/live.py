@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orkeon_transitions.cli.screen import STATUS_STYLES, Screen, visible
 
@@ -19,8 +19,34 @@ if TYPE_CHECKING:
 
 FRAMES_A_SECOND = 8
 GAUGE = 8
-LINES_AROUND = 6
-NARROW = 100
+LINES_AROUND = 8  # the title, the frame, the two lines for what is left out, and one to spare
+
+
+class Column(NamedTuple):
+    """A column of the table.
+
+    Attributes:
+        name: What stands at its top.
+        needs: How wide the terminal must be to show it.
+        least: How narrow it may become, so that the table does not jump.
+        justify: Where its cells stand.
+    """
+
+    name: str
+    needs: int = 0
+    least: int = 0
+    justify: Literal["left", "right"] = "left"
+
+
+COLUMNS = (
+    Column("task"),
+    Column("agent", needs=100),
+    Column("state", least=12),
+    Column("tools", needs=64, least=5, justify="right"),
+    Column("retries", needs=72, least=7, justify="right"),
+    Column("transitions", least=GAUGE + 8),
+    Column("time", least=9, justify="right"),
+)
 
 
 @contextmanager
@@ -67,40 +93,27 @@ def draw(board: Board, console: Console) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    wide = console.width >= NARROW
     lines = list(board.lines.values())
-    shown, before, after = _window(lines, console.height - LINES_AROUND)
+    shown, above, below = _window(lines, console.height - LINES_AROUND)
     done = sum(line.result is not None for line in lines)
     table = Table(
         box=ROUNDED,
         border_style="dim",
         header_style="bold",
-        title=f"{visible(board.crew)}  {done} of {len(lines)} tasks  {seconds(board.elapsed)}",
+        title=Text(f"{visible(board.crew)}  {done} of {len(lines)} tasks  {seconds(board.elapsed)}"),
         title_justify="left",
         title_style="bold",
     )
-    table.add_column("task", no_wrap=True, ratio=None, max_width=28 if wide else 20)
-    if wide:
-        table.add_column("agent", no_wrap=True, max_width=22)
-    table.add_column("state", no_wrap=True, min_width=12, max_width=23 if wide else 14)
-    table.add_column("tools", no_wrap=True, justify="right", min_width=5)
-    table.add_column("retries", no_wrap=True, justify="right", min_width=7)
-    table.add_column("transitions", no_wrap=True, min_width=GAUGE + 8)
-    table.add_column("time", no_wrap=True, justify="right", min_width=9)
-    blanks = [""] * (len(table.columns) - 1)
-    if before:
-        table.add_row(Text(f"… {before} above", style="dim"), *blanks)
+    columns = [column for column in COLUMNS if console.width >= column.needs]
+    for column in columns:
+        table.add_column(column.name, no_wrap=True, justify=column.justify, min_width=column.least)
+    if above:
+        table.add_row(Text(f"… {above} above", style="dim"))
     for line in shown:
-        cells = [
-            Text(visible(line.task)),
-            _state(line),
-            *_budgets(line, ascii_only=console.options.ascii_only),
-        ]
-        if wide:
-            cells.insert(1, Text(visible(line.agent), style="dim"))
-        table.add_row(*cells)
-    if after:
-        table.add_row(Text(f"… {after} below", style="dim"), *blanks)
+        cells = _cells(line, ascii_only=console.options.ascii_only)
+        table.add_row(*(cells.get(column.name, Text("")) for column in columns))
+    if below:
+        table.add_row(Text(f"… {below} below", style="dim"))
     return table
 
 
@@ -114,31 +127,30 @@ def _window(lines: Sequence[TaskLine], room: int) -> tuple[Sequence[TaskLine], i
     return lines[first : first + room], first, len(lines) - room - first
 
 
-def _state(line: TaskLine) -> Text:
+def _cells(line: TaskLine, *, ascii_only: bool) -> dict[str, Text]:
+    """What is known of a task, by column: its budgets as soon as it has a machine."""
     from rich.text import Text
 
     style = "cyan" if line.status == "running" else STATUS_STYLES.get(line.status, "dim")
-    return Text(visible(line.state.replace("_", " ")), style=style)
-
-
-def _budgets(line: TaskLine, *, ascii_only: bool) -> list[Text]:
-    """Tool calls, retries and transitions against what is allowed, and the time that is left."""
-    from rich.text import Text
-
+    cells = {
+        "task": Text(visible(line.task)),
+        "agent": Text(visible(line.agent), style="dim"),
+        "state": Text(visible(line.state.replace("_", " ")), style=style),
+    }
     if line.machine is None:
-        return [Text(""), Text(""), Text(""), Text("")]
+        return cells
     used, status = line.machine.guard_context, line.machine.circuit_status
-    style = "" if line.status == "running" else "dim"
+    quiet = "" if line.status == "running" else "dim"
     if line.took is not None:
-        left = seconds(line.took)
+        time = seconds(line.took)
     else:
-        left = "" if status.remaining is None else f"{seconds(status.remaining.total_seconds())} left"
-    return [
-        Text(f"{used.tool_call_count}/{used.max_tool_calls_per_round}", style=style),
-        Text(f"{used.retry_count}/{used.max_retries}", style=style),
-        gauge(status.total_transitions, status.policy.max_transitions, ascii_only=ascii_only),
-        Text(left, style=style),
-    ]
+        time = "" if status.remaining is None else f"{seconds(status.remaining.total_seconds())} left"
+    return cells | {
+        "tools": Text(f"{used.tool_call_count}/{used.max_tool_calls_per_round}", style=quiet),
+        "retries": Text(f"{used.retry_count}/{used.max_retries}", style=quiet),
+        "transitions": gauge(status.total_transitions, status.policy.max_transitions, ascii_only=ascii_only),
+        "time": Text(time, style=quiet),
+    }
 
 
 def gauge(used: int, most: int, *, ascii_only: bool = False) -> Text:
@@ -156,12 +168,10 @@ def gauge(used: int, most: int, *, ascii_only: bool = False) -> Text:
 
 def seconds(amount: float) -> str:
     """A time for people: `5 ms`, `0.4 s`, `12 s`, `2:05`, `1:02:03`."""
-    if amount < 0.1:
+    if amount < 0.0995:
         return f"{amount * 1000:.0f} ms"
-    if amount < 10:
-        return f"{amount:.1f} s"
-    if amount < 60:
-        return f"{amount:.0f} s"
-    minutes, rest = divmod(int(amount), 60)
+    if amount < 59.5:
+        return f"{amount:.1f} s" if amount < 9.95 else f"{amount:.0f} s"
+    minutes, rest = divmod(round(amount), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

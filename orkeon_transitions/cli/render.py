@@ -58,7 +58,10 @@ def command(
     machine: str | None,
     machine_id: str | None,
 ) -> None:
-    """Draw a machine: its file, the name of one that ships, or a journal."""
+    """Draw a machine, or a run of it.
+
+    The machine is a file, the name of one that ships, or the one of a journal.
+    """
     from orkeon_transitions.diagrams import render
 
     picture = _picture(subject, snapshot, journal, machine, machine_id)

@@ -46,7 +46,7 @@ def command(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Say what happened according to a journal, and where it looks wrong.
+    """Say what happened, according to a journal.
 
     LOG is a journal that `orkeon run --journal` or JsonlJournal wrote, or a structured transition log with
     timestamp, session_id, trigger, from_state and to_state. A torn last line costs a warning. An anomaly is

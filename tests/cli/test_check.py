@@ -46,7 +46,7 @@ def test_every_problem_has_its_place(orkeon, files):
     assert done.err == ""
     lines = done.out.splitlines()
     assert [LINE.fullmatch(line)["line"] for line in lines] == ["5", "6"]
-    assert lines[0].startswith("bad.yaml:5:12: error: ")
+    assert lines[0].startswith("bad.yaml:5:13: error: ")
     assert "'nowhere'" in lines[0]
     assert "'x'" in lines[1]
 

@@ -1,0 +1,146 @@
+"""Ctrl-C: the first one cancels the tasks, the second one ends the program at once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from orkeon_transitions.cli.interrupts import Interrupts
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+
+# The offline model, but its second request never ends. `stubborn` does not listen to a cancellation either.
+PROGRAM = """\
+import asyncio, sys, time
+from pathlib import Path
+from orkeon_transitions.cli import main
+from orkeon_transitions.crew import OfflineModel
+
+fast, asked = OfflineModel.reply, []
+
+async def reply(self, messages, tools):
+    asked.append(1)
+    if len(asked) == 4:
+        Path("waiting").touch()
+        if sys.argv.pop() == "stubborn":
+            time.sleep(60)
+        await asyncio.sleep(60)
+    return await fast(self, messages, tools)
+
+OfflineModel.reply = reply
+sys.exit(main(sys.argv[1:-1]))
+"""
+
+
+@pytest.fixture
+def started(folder, little_crew):
+    """Starts `orkeon` and waits until its second task is at work."""
+    processes = []
+
+    def start(*arguments, how="polite"):
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *arguments, how],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+        )
+        processes.append(process)
+        deadline = time.monotonic() + 30
+        while not (folder / "waiting").exists():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(0.1)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_cancels_the_tasks_and_says_what_was_done(started, folder, orkeon, number):
+    process = started("run", "little.yaml", "--json", "--journal", "run.jsonl")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    result = json.loads(out)
+    assert result["status"] == "cancelled"
+    assert [task["status"] for task in result["tasks"]] == ["completed", "cancelled"]
+    assert result["tasks"][1]["state"] == "cancelled"
+    write = result["tasks"][1]["machine_id"]
+    assert orkeon("replay", "run.jsonl", "--machine-id", write, "--json").json["final_state"] == "cancelled"
+
+
+def test_a_person_is_told_what_was_done(started):
+    process = started("run", "little.yaml")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    rows = [line.split()[:3] for line in out.splitlines()]
+    assert ["look", "scout", "completed"] in rows
+    assert ["write", "writer", "cancelled"] in rows
+    assert "cancelled in" in out
+    assert "once more" in err
+
+
+def test_a_second_signal_ends_the_program_at_once(started):
+    process = started("run", "little.yaml", how="stubborn")
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None, "the model does not listen"
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, err = process.communicate(timeout=20)
+    assert time.monotonic() - began < 5
+    assert process.returncode == 130
+    assert "aborted" in err
+
+
+class TestListening:
+    def test_the_handlers_are_put_back(self):
+        before = signal.getsignal(signal.SIGINT)
+        with Interrupts(lambda: None):
+            assert signal.getsignal(signal.SIGINT) != before
+        assert signal.getsignal(signal.SIGINT) == before
+
+    def test_a_signal_before_the_run_began_cancels_it_at_once(self):
+        import asyncio
+
+        async def work():
+            await asyncio.sleep(60)
+
+        async def run(interrupts):
+            task = asyncio.create_task(work())
+            interrupts.watch(task)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        with Interrupts(lambda: None) as interrupts:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert interrupts.asked
+            asyncio.run(run(interrupts))
+
+    def test_another_thread_listens_to_nothing(self):
+        heard = []
+
+        def enter():
+            with Interrupts(lambda: None):
+                heard.append(signal.getsignal(signal.SIGINT))
+
+        before = signal.getsignal(signal.SIGINT)
+        thread = threading.Thread(target=enter)
+        thread.start()
+        thread.join()
+        assert heard == [before]
