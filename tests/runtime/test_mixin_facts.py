@@ -148,10 +148,9 @@ def test_a_trigger_inside_before_cannot_overrun_the_limit(kind, stage):  # case 
                 outcome.append(error)
 
     callback = awaited if kind in ASYNC else called
-    rows = [
-        {"trigger": "next", "source": "a", "dest": "b", **({"before": callback} if stage == "before" else {})}
-    ]
-    states = [{"name": "a", **({"on_exit": callback} if stage == "on_exit" else {})}, "b", "done", "degraded"]
+    row, state = {"trigger": "next", "source": "a", "dest": "b"}, {"name": "a"}
+    (row if stage == "before" else state)[stage] = callback
+    states, rows = [state, "b", "done", "degraded"], [row]
     options = {"states": states, "transitions": rows, "auto_transitions": True}
     _, model = machine(kind, limits={"max_transitions": 2}, **options)
     fire(model.next)
@@ -193,6 +192,30 @@ def test_a_trigger_inside_before_counts_the_visit_that_is_under_way(kind):
         fire(model.next)
     assert model.state == "a"
     assert model.circuit_status.total_transitions == 0
+
+
+@every_kind
+def test_an_internal_transition_under_way_is_counted_as_well(kind):
+    outcome = []
+
+    def called():
+        outcome.append(model.next())
+
+    async def awaited():
+        outcome.append(await model.next())
+
+    rows = [
+        {"trigger": "tick", "source": "a", "dest": None, "before": awaited if kind in ASYNC else called},
+        ["next", "*", "b"],
+    ]
+    limits = {"max_transitions": 2, "max_state_visits": 1}
+    _, model = machine(kind, limits=limits, transitions=rows)
+    assert fire(model.tick) is True
+    assert (outcome, model.state) == ([True], "b")
+    _, model = machine(kind, limits={**limits, "max_transitions": 1}, transitions=rows)
+    with pytest.raises(CircuitBrokenError):
+        fire(model.tick)
+    assert model.state == "a"
 
 
 @every_kind

@@ -5,7 +5,7 @@ from enum import Enum
 
 import pytest
 from transitions.extensions import HierarchicalMachine, LockedHierarchicalMachine
-from transitions.extensions.nesting import NestedState, NestedTransition
+from transitions.extensions.nesting import NestedEventData, NestedState, NestedTransition
 
 from orkeon_transitions.errors import CircuitBrokenError
 from tests.runtime.mixin_kinds import ASYNC, NESTED, SYNC, Model, fire, guard, machine, policy
@@ -207,10 +207,7 @@ class Inner(Enum):
     TWO = 2
 
 
-class Outer(Enum):
-    A = "a"
-    Q = {"children": Inner, "initial": "ONE"}
-    LOST = "lost"
+Outer = Enum("Outer", {"A": "a", "Q": {"children": Inner, "initial": "ONE"}, "LOST": "lost"})
 
 
 @nested_kind
@@ -427,3 +424,33 @@ def test_a_trip_inside_of_a_nested_callback_degrades_from_the_root(kind):
     fire(model.go)
     assert outcome == [False]
     assert model.state == "degraded"
+
+
+@sync_nested_kind
+def test_a_guarded_machine_may_be_embedded_in_a_guarded_one(kind):
+    rows = [["work", "1", "2"], ["work", "2", "1"]]
+    inner, _ = machine(HierarchicalMachine, states=["1", "2"], initial="1", transitions=rows)
+    states = ["a", {"name": "q", "children": inner}]
+    _, model = machine(kind, limits={"max_state_visits": 1}, states=states, initial="q", transitions=[])
+    fire(model.work)
+    with pytest.raises(CircuitBrokenError, match="'q_1'"):
+        fire(model.work)
+
+
+def test_an_async_row_that_is_executed_by_hand_and_refused():
+    kind = next(kind for kind in ASYNC if kind in NESTED)
+    made, model = machine(kind, limits={"max_state_visits": 1})
+    data = NestedEventData(made.get_state("a"), made.events["next"], made, model, (), {})
+    data.source_name, data.source_path = "a", ["a"]
+    row = made._create_transition("a", "b", conditions=lambda: False)
+    assert asyncio.run(row.execute(data)) is False
+    assert model.state == "a"
+
+
+def test_an_async_row_that_is_executed_by_hand_meets_the_wall():
+    kind = next(kind for kind in ASYNC if kind in NESTED)
+    made, model = machine(kind, limits={"max_state_visits": 1})
+    data = NestedEventData(made.get_state("a"), made.events["next"], made, model, (), {})
+    data.source_name, data.source_path = "a", ["a"]
+    with pytest.raises(CircuitBrokenError, match="Cycle"):
+        asyncio.run(made._create_transition("a", "a").execute(data))

@@ -420,3 +420,13 @@ def test_a_model_with_state_of_its_own_attribute_is_left_as_it_is():
 def stock_model(model):
     Machine(model, states=["a"], initial="a")
     return model
+
+
+def test_a_model_that_the_machine_never_met_is_not_judged():
+    """Events can be triggered on any object that has a state; there is no record to judge it by."""
+    made, _ = machine(Machine, limits={"max_transitions": 1, "max_state_visits": 1})
+    stranger = Model()
+    stranger.state = "a"
+    for trigger in ("next", "tick", "next"):
+        assert made.events[trigger].trigger(stranger)
+    assert stranger.state == "a"
