@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import Any
 
 import yaml
 
+from orkeon_transitions.definition.building import (
+    AliasNode,
+    Builder,
+    ListNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    Stop,
+    stop,
+    stop_below,
+)
 from orkeon_transitions.definition.files import read_text, tidy_text
-from orkeon_transitions.definition.places import Path, Place, Source
+from orkeon_transitions.definition.places import Place, Source
 from orkeon_transitions.definition.scalars import plain_value
 from orkeon_transitions.errors import DefinitionError
 
-MOST_ALIAS_EXPANSIONS = 10_000
-# A file of 1 MB may name one big part ten thousand times: what comes out is limited, too.
-_MOST_EXPANDED_NODES = 200_000
-_DEEPEST = 60
 _TEXT_TAGS = frozenset({"!", "tag:yaml.org,2002:str"})
 _COLLECTION_TAGS = frozenset({"!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 _PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -56,49 +62,13 @@ def is_text(what: str) -> bool:
     return "\n" in what or what.lstrip("\ufeff \t").startswith("{")
 
 
-@dataclass(slots=True)
-class _Scalar:
-    place: Place
-    value: Any
-    text: str
-    is_merge: bool
-
-
-@dataclass(slots=True)
-class _List:
-    place: Place
-    items: list[_Node]
-
-
-@dataclass(slots=True)
-class _Mapping:
-    place: Place
-    entries: list[tuple[_Node, _Node]]
-
-
-@dataclass(slots=True)
-class _Alias:
-    place: Place
-    target: _Node
-
-
-_Node: TypeAlias = _Scalar | _List | _Mapping | _Alias
-
-
-class _Stop(Exception):  # noqa: N818 - a way out, not an error: the problem is noted already
-    """Reading any further makes no sense."""
-
-
 class _Composer:
-    """Puts the events of one document together, first to nodes, then to data with places."""
+    """Puts the events of one document together."""
 
     def __init__(self, source: Source, text: str) -> None:
         self._source = source
         self._text = text
-        self._anchors: dict[str, _Node | None] = {}
-        self._expansions = 0
-        self._expanded_nodes = 0
-        self._aliases_around = 0
+        self._anchors: dict[str, Node | None] = {}
 
     def compose(self) -> None:
         """Fills the source.
@@ -106,40 +76,34 @@ class _Composer:
         Raises:
             DefinitionError: The text is no YAML that is read here.
         """
-        root: _Node | None = None
         try:
             root = self._document(yaml.parse(self._text, Loader=_PARSER))
-        except yaml.YAMLError as error:
-            self._wrong(*_syntax_problem(error, self._text))
-        except _Stop:
-            pass
-        self._source.raise_problems()
-        if root is None:
-            self._wrong((1, 1), "there is nothing in it")
             self._source.raise_problems()
-            return
-        try:
-            self._source.data = self._build(root, (), 0)
-        except _Stop:
+            self._source.data = Builder(self._source).build(root)
+        except yaml.YAMLError as error:
+            self._source.problem_at(*_syntax_problem(error, self._text))
+            self._source.raise_problems()
+        except Stop:
             self._source.raise_problems()
 
-    def _document(self, events: Iterator[Any]) -> _Node | None:
-        root: _Node | None = None
+    def _document(self, events: Iterator[Any]) -> Node:
+        root: Node | None = None
         documents = 0
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    self._stop(_place(event.start_mark), "a second document begins: a file has one")
+                    stop(self._source, _place(event.start_mark), "a second document begins: a file has one")
                 root = self._node(next(events), events, 0)
+        if root is None:
+            stop(self._source, (1, 1), "there is nothing in it")
         return root
 
-    def _node(self, event: Any, events: Iterator[Any], depth: int) -> _Node:
+    def _node(self, event: Any, events: Iterator[Any], depth: int) -> Node:
         place = _place(event.start_mark)
-        if depth > _DEEPEST:
-            self._stop(place, f"nested more than {_DEEPEST} deep")
+        stop_below(self._source, place, depth)
         if isinstance(event, yaml.AliasEvent):
-            return _Alias(place, self._anchored(str(event.anchor), place))
+            return AliasNode(place, self._anchored(str(event.anchor), place))
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         node = self._content(event, events, place, depth)
@@ -147,7 +111,7 @@ class _Composer:
             self._anchors[event.anchor] = node
         return node
 
-    def _content(self, event: Any, events: Iterator[Any], place: Place, depth: int) -> _Node:
+    def _content(self, event: Any, events: Iterator[Any], place: Place, depth: int) -> Node:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place)
         self._check_tag(event.tag, _COLLECTION_TAGS, place)
@@ -155,126 +119,32 @@ class _Composer:
             items = []
             while not isinstance(event := next(events), yaml.SequenceEndEvent):
                 items.append(self._node(event, events, depth + 1))
-            return _List(place, items)
+            return ListNode(place, items)
         entries = []
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             key = self._node(event, events, depth + 1)
             entries.append((key, self._node(next(events), events, depth + 1)))
-        return _Mapping(place, entries)
+        return MappingNode(place, entries)
 
-    def _scalar(self, event: Any, place: Place) -> _Scalar:
+    def _scalar(self, event: Any, place: Place) -> ScalarNode:
         self._check_tag(event.tag, _TEXT_TAGS, place)
         is_plain = event.implicit[0] and event.tag is None
         value = plain_value(event.value) if is_plain else event.value
-        return _Scalar(place, value, event.value, is_merge=is_plain and event.value == "<<")
+        return ScalarNode(place, value, event.value, is_merge=is_plain and event.value == "<<")
 
     def _check_tag(self, tag: str | None, allowed: frozenset[str], place: Place) -> None:
         if tag is not None and tag not in allowed:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
-            self._wrong(place, f"the tag '{shown}' is not read here: only plain values are")
+            self._source.problem_at(place, f"the tag '{shown}' is not read here: only plain values are")
 
-    def _anchored(self, anchor: str, place: Place) -> _Node:
+    def _anchored(self, anchor: str, place: Place) -> Node:
         if anchor not in self._anchors:
             hint = self._source.hint(anchor, self._anchors)
-            self._stop(place, f"unknown anchor '{anchor}'", hint)
+            stop(self._source, place, f"unknown anchor '{anchor}'", hint)
         node = self._anchors[anchor]
         if node is None:
-            self._stop(place, f"the anchor '{anchor}' contains itself")
+            stop(self._source, place, f"the anchor '{anchor}' contains itself")
         return node
-
-    def _build(self, node: _Node, path: Path, depth: int) -> Any:
-        if depth > _DEEPEST:
-            self._stop(node.place, f"nested more than {_DEEPEST} deep")
-        if isinstance(node, _Alias):
-            return self._expand(node, path, depth)
-        self._count_expanded(node.place)
-        self._source.places[path] = node.place
-        if isinstance(node, _Scalar):
-            return node.value
-        if isinstance(node, _List):
-            return [self._build(item, (*path, index), depth + 1) for index, item in enumerate(node.items)]
-        return self._build_mapping(node, path, depth)
-
-    def _expand(self, alias: _Alias, path: Path, depth: int) -> Any:
-        self._expansions += 1
-        if self._expansions > MOST_ALIAS_EXPANSIONS:
-            self._stop(alias.place, f"more than {MOST_ALIAS_EXPANSIONS:,} alias expansions")
-        self._aliases_around += 1
-        built = self._build(alias.target, path, depth)
-        self._aliases_around -= 1
-        self._source.places[path] = alias.place
-        return built
-
-    def _count_expanded(self, place: Place) -> None:
-        if not self._aliases_around:
-            return
-        self._expanded_nodes += 1
-        if self._expanded_nodes > _MOST_EXPANDED_NODES:
-            self._stop(place, f"aliases expand to more than {_MOST_EXPANDED_NODES:,} values")
-
-    def _build_mapping(self, node: _Mapping, path: Path, depth: int) -> dict[str, Any]:
-        built: dict[str, Any] = {}
-        merged: list[_Node] = []
-        for key, value in node.entries:
-            if isinstance(key, _Scalar) and key.is_merge:
-                merged += value.items if isinstance(value, _List) else [value]
-                continue
-            name = self._key(key)
-            at = (*path, name)
-            if name in built:
-                self._given_twice(at, key.place)
-                continue
-            self._source.key_places[at] = key.place
-            built[name] = self._build(value, at, depth + 1)
-        for part in merged:
-            self._merge(part, built, path, depth)
-        return built
-
-    def _merge(self, node: _Node, built: dict[str, Any], path: Path, depth: int) -> None:
-        """Adds the entries of a `<<`, with the places where they are written; what is there already wins."""
-        if depth > _DEEPEST:
-            self._stop(node.place, f"nested more than {_DEEPEST} deep")
-        if isinstance(node, _Alias):
-            self._expansions += 1
-            if self._expansions > MOST_ALIAS_EXPANSIONS:
-                self._stop(node.place, f"more than {MOST_ALIAS_EXPANSIONS:,} alias expansions")
-            self._aliases_around += 1
-            self._merge(node.target, built, path, depth + 1)
-            self._aliases_around -= 1
-            return
-        if not isinstance(node, _Mapping):
-            self._stop(node.place, "'<<' merges mappings only")
-        nested: list[_Node] = []
-        for key, value in node.entries:
-            self._count_expanded(key.place)
-            if isinstance(key, _Scalar) and key.is_merge:
-                nested += value.items if isinstance(value, _List) else [value]
-                continue
-            name = self._key(key)
-            if name not in built:
-                self._source.key_places[*path, name] = key.place
-                built[name] = self._build(value, (*path, name), depth + 1)
-        for part in nested:
-            self._merge(part, built, path, depth + 1)
-
-    def _key(self, key: _Node) -> str:
-        """A key is the text as it is written: `on`, `1` and `null` are names like others."""
-        node = key.target if isinstance(key, _Alias) else key
-        if not isinstance(node, _Scalar):
-            self._stop(key.place, "a key must be text, not a list or a mapping")
-        return node.text
-
-    def _given_twice(self, path: Path, place: Place) -> None:
-        first = self._source.key_places[path][0]
-        message = f"the key '{path[-1]}' is given twice, on lines {first} and {place[0]}"
-        self._source.problem_at(place, message, path=path)
-
-    def _wrong(self, place: Place, message: str, hint: str | None = None) -> None:
-        self._source.problem_at(place, message, hint)
-
-    def _stop(self, place: Place, message: str, hint: str | None = None) -> NoReturn:
-        self._wrong(place, message, hint)
-        raise _Stop
 
 
 def _syntax_problem(error: yaml.YAMLError, text: str) -> tuple[Place, str]:

@@ -118,7 +118,7 @@ def test_what_contains_itself():
 def test_objects_that_mean_nothing_here():
     problems = problems_of({"initial": object(), "states": [{"name": "a", "timeout": object()}, {1, 2}]})
     assert [problem.path for problem in problems] == ["states[0].timeout", "states[1]", "initial"]
-    assert "a set" in problems[1].message
+    assert "an object of type set" in problems[1].message
 
 
 def test_the_error_can_be_another_class():

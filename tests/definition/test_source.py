@@ -152,6 +152,10 @@ class TestMerges:
         assert data["z"] == {"a": 1, "b": 2, "c": 3, "d": 4}
         assert data["w"] == {"a": 1}
 
+    def test_an_alias_of_a_list_merges_all_of_it(self):
+        text = "x: &x [{a: 1}, {b: 2}]\ny: {<<: *x, c: 3}\n"
+        assert read_source(text).data["y"] == {"a": 1, "b": 2, "c": 3}
+
     def test_a_quoted_sign_is_a_key(self):
         assert read_source("'<<': 1\n").data == {"<<": 1}
 
@@ -243,6 +247,7 @@ class TestRefused:
         assert "nested more than" in only_problem(text).message
         merges = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: *a{n - 1}}}\n" for n in range(1, 100))
         assert "nested more than" in only_problem(merges).message
+        assert "nested more than" in only_problem(merges.replace("{<<", "{x: 2, <<")).message
 
 
 class TestLimits:
