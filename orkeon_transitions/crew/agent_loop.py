@@ -85,13 +85,19 @@ class _Attempt:
     async def _ask(self) -> ModelReply:
         """One request: the work of the state `executing`."""
         context = self._context
-        work = attempted(self._model.reply, tuple(context.messages), self._specs)
+        work = attempted(self._reply, tuple(context.messages))
         reply: ModelReply = await self._machine.during(work, done=None, failed="fail")
         context.messages.append(Message("assistant", reply.text, reply.tool_calls))
         context.partial = reply.text or context.partial
         context.usage += reply.usage
         if "tokens" in self._machine.circuit_status.policy.meters:
             self._machine.spend(tokens=reply.usage.tokens)
+        return reply
+
+    async def _reply(self, messages: Sequence[Message]) -> ModelReply:
+        reply = await self._model.reply(messages, self._specs)
+        if not isinstance(reply, ModelReply):
+            raise TypeError(f"a model answers a ModelReply, not {type(reply).__name__}")
         return reply
 
     async def _call_all(self, calls: Sequence[ToolCall]) -> int:

@@ -16,7 +16,7 @@ class AgentConfig:
 
     Attributes:
         id: The key in the crew file.
-        role: What the agent is.
+        role: What the agent is; without one, it is called by its key.
         goal: What it is after.
         backstory: What it should know of itself.
         tools: Names of tools.

@@ -53,8 +53,9 @@ def load_crew(
 
     Raises:
         CrewDefinitionError: Everything that is wrong with it, with file, line and column.
+        ValueError: Two of the program's tools have one name.
     """
-    own = {made.name: made for made in map(as_tool, tools)}
+    own = _by_name(map(as_tool, tools))
     known = [*BUILTIN_NAMES, *own]
     if isinstance(what, str) and is_text(what):
         return Crew(read_crew(what, tools=known, strict=strict), own, None)
@@ -181,6 +182,15 @@ async def _run(run: CrewRun) -> CrewResult:
         run.finish(error=error)
         raise
     return run.finish()
+
+
+def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    named: dict[str, Tool] = {}
+    for one in tools:
+        if one.name in named:
+            raise ValueError(f"two tools are called '{one.name}'")
+        named[one.name] = one
+    return named
 
 
 def _found(what: str | os.PathLike[str]) -> Path:

@@ -113,7 +113,7 @@ class BoundExecutor:
 
     async def _outcome(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         answer = await call_anything(self._call, agent, task, context)
-        if isinstance(answer, TaskOutcome):
+        if isinstance(answer, TaskOutcome) and isinstance(answer.output, str):
             return answer
         if answer is None or isinstance(answer, str):
             return TaskOutcome(True, answer or "")

@@ -103,7 +103,7 @@ class _CrewReader:
         self._llm(block)
         return AgentConfig(
             id=key,
-            role=block.text("role") or key,
+            role=block.text("role") or "",
             goal=block.text("goal") or "",
             backstory=block.text("backstory") or "",
             tools=_once(block.names("tools")),

@@ -2,7 +2,8 @@
 
 A mount shows a folder of the host under a virtual path: `./code:/code:ro`. Tools speak virtual paths only.
 Every name on the way is opened without following links, one directory at a time, relative to the one before:
-what was checked is what is opened, also when somebody swaps a folder for a link in between.
+what was checked is what is opened, also when somebody swaps a folder for a link in between. Where the system
+has no handles of directories (Windows), each name is looked at just before it is used instead.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 # Without it, opening a named pipe would wait for whoever writes to it.
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+HAS_DIRECTORY_HANDLES = os.open in os.supports_dir_fd
+
+# A handle, or the path where there are no handles of directories.
+Directory = int | Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,7 @@ class Mounts:
     @contextmanager
     def _opened_parent(
         self, mount: Mount, names: list[str], path: str, *, make: bool = False
-    ) -> Iterator[int]:
+    ) -> Iterator[Directory]:
         if not names:
             raise ToolError(f"{path} is a directory")
         with self._opened_directory(mount, names[:-1], path, make=make) as parent:
@@ -167,21 +173,21 @@ class Mounts:
     @contextmanager
     def _opened_directory(
         self, mount: Mount, names: list[str], path: str, *, make: bool = False
-    ) -> Iterator[int]:
-        """A handle of a directory, reached from the mount's root name by name."""
+    ) -> Iterator[Directory]:
+        """A directory, reached from the mount's root name by name."""
         if make:
             _make_root(mount)
-        handle = _open_or_refuse(os.fspath(mount.host), None, os.O_RDONLY | _DIRECTORY, path)
+        directory = _root_of(mount, path)
         try:
             for name in names:
                 if make:
-                    _make_directory(name, handle)
-                deeper = _open_or_refuse(name, handle, os.O_RDONLY | _DIRECTORY | _NO_LINK, path)
-                os.close(handle)
-                handle = deeper
-            yield handle
+                    _make_directory(name, directory)
+                deeper = _enter(name, directory, path)
+                _leave(directory)
+                directory = deeper
+            yield directory
         finally:
-            os.close(handle)
+            _leave(directory)
 
 
 def _names(path: str) -> list[str]:
@@ -199,18 +205,63 @@ def _make_root(mount: Mount) -> None:
         raise ToolError(f"the folder of {mount.virtual} cannot be made: {error.strerror}") from error
 
 
-def _make_directory(name: str, parent: int) -> None:
+def _root_of(mount: Mount, path: str) -> Directory:
+    """The mount's own folder, whose place is the crew file's word: it may be a link."""
+    if HAS_DIRECTORY_HANDLES:
+        return _open_or_refuse(os.fspath(mount.host), None, os.O_RDONLY | _DIRECTORY, path)
+    root = mount.host.resolve()
+    if not root.is_dir():
+        raise ToolError(f"{path} does not exist")
+    return root
+
+
+def _enter(name: str, parent: Directory, path: str) -> Directory:
+    if isinstance(parent, int):
+        return _open_or_refuse(name, parent, os.O_RDONLY | _DIRECTORY | _NO_LINK, path)
+    below = _below(name, parent, path)
+    if not below.is_dir():
+        raise ToolError(f"{path} is refused: '{name}' is no directory")
+    return below
+
+
+def _leave(directory: Directory) -> None:
+    if isinstance(directory, int):
+        os.close(directory)
+
+
+def _below(name: str, parent: Path, path: str) -> Path:
+    """A name in a folder, for systems without handles: no link, and nothing that leads elsewhere."""
+    below = parent / name
     try:
-        os.mkdir(name, dir_fd=parent)
+        if below.resolve() != below:
+            raise ToolError(f"{path} is refused: '{name}' is a link")
+        below.lstat()
+    except FileNotFoundError:
+        return below
+    except (OSError, ValueError) as error:
+        raise ToolError(f"{path} is refused: {_reason(name, parent, error)}") from error
+    return below
+
+
+def _make_directory(name: str, parent: Directory) -> None:
+    try:
+        if isinstance(parent, int):
+            os.mkdir(name, dir_fd=parent)
+        else:
+            (parent / name).mkdir()
     except FileExistsError:
         pass
     except OSError as error:
         raise ToolError(f"the directory '{name}' cannot be made: {error.strerror}") from error
 
 
-def _open_file(names: list[str], parent: int, flags: int, path: str) -> int:
+def _open_file(names: list[str], parent: Directory, flags: int, path: str) -> int:
     """A handle of a plain file; anything else is let go of untouched."""
-    handle = _open_or_refuse(names[-1], parent, flags | _NO_LINK | _NO_WAIT, path)
+    flags |= _NO_LINK | _NO_WAIT
+    if isinstance(parent, int):
+        handle = _open_or_refuse(names[-1], parent, flags, path)
+    else:
+        handle = _open_or_refuse(os.fspath(_below(names[-1], parent, path)), None, flags | _BINARY, path)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
@@ -226,10 +277,10 @@ def _open_or_refuse(name: str, parent: int | None, flags: int, path: str) -> int
         raise ToolError(f"{path} is refused: {_reason(name, parent, error)}") from error
 
 
-def _reason(name: str, parent: int | None, error: OSError | ValueError) -> str:
+def _reason(name: str, parent: Directory | None, error: OSError | ValueError) -> str:
     """Why it could not be opened; a link is named as one, whatever the system calls it."""
     try:
-        if parent is not None and stat.S_ISLNK(os.lstat(name, dir_fd=parent).st_mode):
+        if isinstance(parent, int) and stat.S_ISLNK(os.lstat(name, dir_fd=parent).st_mode):
             return f"'{name}' is a link"
     except (OSError, ValueError):
         pass

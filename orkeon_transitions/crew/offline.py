@@ -77,11 +77,13 @@ class _Seen:
         listers = {tool.name for tool in tools if _path_parameter(tool, "directory-path")}
         named = _paths_in(prompts.section(prompt, prompts.FOLDERS) + "\n" + task)
         found = [path for call, answer in calls if call.name in listers for path in _listed(call, answer)]
-        everything = dict.fromkeys([*named, *found])
+        deliverable = prompts.section(prompt, prompts.DELIVERABLE)
+        # What an earlier run has written there is no source of this one.
+        everything = dict.fromkeys(path for path in [*named, *found] if path != deliverable)
         return cls(
             task=task,
             expected=prompts.section(prompt, prompts.EXPECTED),
-            deliverable=prompts.section(prompt, prompts.DELIVERABLE),
+            deliverable=deliverable,
             earlier=prompts.section(prompt, prompts.EARLIER),
             calls=calls,
             directories=tuple(

@@ -93,7 +93,8 @@ def tool(
             no runaway.
 
     Raises:
-        TypeError: A parameter has no type hint, is positional-only or collects others.
+        TypeError: A parameter has no type hint or one without a JSON Schema, is positional-only or collects
+            others.
 
     Example:
         >>> @tool
@@ -125,34 +126,35 @@ def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> T
     called = name or getattr(function, "__name__", "")
     if not called or called == "<lambda>":
         raise TypeError("a tool needs a name: use a named function, or name=")
-    adapter = _arguments_of(function, called)
+    try:
+        adapter = _arguments_of(function)
+        parameters = _schema(adapter, function)
+    except (NameError, PydanticUserError, TypeError) as error:
+        raise TypeError(f"'{called}' cannot be a tool: {error}") from error
     return Tool(
         name=called,
         description=inspect.getdoc(function) or called,
-        parameters=_schema(adapter, function),
+        parameters=parameters,
         function=function,
         repeatable=repeatable,
         arguments=adapter,
     )
 
 
-def _arguments_of(function: Callable[..., Any], called: str) -> TypeAdapter[dict[str, Any]]:
+def _arguments_of(function: Callable[..., Any]) -> TypeAdapter[dict[str, Any]]:
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
-            raise TypeError(f"tool '{called}': parameter '{parameter.name}' cannot be given by name")
+            raise TypeError(f"parameter '{parameter.name}' cannot be given by name")
         if parameter.name not in hints:
-            raise TypeError(f"tool '{called}': parameter '{parameter.name}' has no type hint")
+            raise TypeError(f"parameter '{parameter.name}' has no type hint")
         wanted = parameter.default is parameter.empty
         hint = hints[parameter.name]
         fields[parameter.name] = Required[hint] if wanted else NotRequired[hint]
     # A typed dictionary, not a model: parameters may have any name (`schema`, `copy`, `_private`).
     shape = with_config(ConfigDict(extra="forbid"))(TypedDict("Arguments", fields))  # type: ignore[operator]  # mypy wants the fields written out
-    try:
-        return TypeAdapter(shape)
-    except PydanticUserError as error:
-        raise TypeError(f"tool '{called}': {error.message}") from error
+    return TypeAdapter(shape)
 
 
 def _schema(adapter: TypeAdapter[dict[str, Any]], function: Callable[..., Any]) -> dict[str, Any]:

@@ -217,6 +217,15 @@ def test_a_model_that_fails_is_asked_again_within_the_budget():
     assert (result.error, result.attempts) == ("ConnectionError: busy", 1)
 
 
+def test_a_model_that_answers_nonsense_has_failed():
+    class Nonsense(ScriptedModel):
+        async def reply(self, messages, tools):
+            return "just text"
+
+    result = crew_of_one(breaker="maxRetries: 0").run_sync(model=Nonsense())
+    assert "TypeError: a model answers a ModelReply, not str" in result.error
+
+
 def test_an_empty_answer_is_sent_back_with_a_word():
     model = ScriptedModel("", " \n", "done")
     result = crew_of_one().run_sync(model=model).tasks["t"]

@@ -44,6 +44,7 @@ def test_an_async_function_and_an_object_serve_as_well():
         (TaskOutcome(False, "half", "no bread"), "no bread"),
         (TaskOutcome(False), "the executor failed without saying why"),
         (["a list"], "TypeError: an executor answers text or a TaskOutcome, not list"),
+        (TaskOutcome(True, 7), "TypeError: an executor answers text or a TaskOutcome, not TaskOutcome"),
         (None, "the output is empty"),
     ],
 )
@@ -51,7 +52,7 @@ def test_what_is_no_success_fails_within_the_budgets(answer, error):
     breaker = "maxRetries: 1, maxValidationRetries: 0"
     result = crew_of_one(breaker=breaker).run_sync(executor=lambda *_: answer).tasks["t"]
     assert (str(result.status), result.attempts, result.error) == ("failed", 2, error)
-    if isinstance(answer, TaskOutcome):
+    if isinstance(answer, TaskOutcome) and not answer.success:
         assert result.output == answer.output
 
 

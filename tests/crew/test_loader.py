@@ -285,6 +285,13 @@ def test_own_tools_can_be_named():
     assert "unknown tool 'weigh'" in problem.message
 
 
+def test_two_own_tools_of_one_name_are_refused():
+    def weigh() -> int: ...
+
+    with pytest.raises(ValueError, match="two tools are called 'weigh'"):
+        load_crew(GOOD, tools=[weigh, weigh])
+
+
 @pytest.mark.parametrize("kind", ["missing.yaml", "folder", "binary", "large"])
 def test_what_cannot_be_read_is_one_clear_problem(tmp_path, kind):
     path = tmp_path / kind

@@ -2,8 +2,16 @@ import os
 
 import pytest
 
+from orkeon_transitions.crew import mounts as mounts_module
 from orkeon_transitions.crew.mounts import MOST_BYTES, Mount, Mounts, MountSpec
 from orkeon_transitions.crew.tool import ToolError
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["handles", "paths"])
+def handles(request, monkeypatch):
+    """Everything holds on systems with handles of directories and on those without."""
+    monkeypatch.setattr(mounts_module, "HAS_DIRECTORY_HANDLES", request.param)
+    return request.param
 
 
 @pytest.fixture
@@ -177,3 +185,36 @@ def test_without_mounts_everything_is_refused():
     with pytest.raises(ToolError, match="there is none"):
         Mounts().read("/x")
     assert Mounts().entries("/") == []
+
+
+def test_a_folder_swapped_for_a_link_on_the_way_leads_nowhere(folders, monkeypatch, handles):
+    root, mounts = folders
+    (root / "elsewhere").mkdir()
+    (root / "elsewhere" / "a.ts").write_text("secret")
+    really = os.open
+
+    def swapping(name, *args, **kwargs):
+        source = root / "code" / "src"
+        if name == "src" and not source.is_symlink():
+            source.rename(root / "code" / "moved")
+            source.symlink_to(root / "elsewhere")
+        return really(name, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", swapping)
+    if handles:
+        with pytest.raises(ToolError, match="is a link"):
+            mounts.read("/code/src/a.ts")
+    else:
+        assert mounts.read("/code/src/a.ts") == b"let a = 1"
+
+
+def test_a_mounted_folder_may_itself_be_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "x").write_text("here")
+    (tmp_path / "named").symlink_to(tmp_path / "real")
+    assert Mounts([Mount(tmp_path / "named", "/n")]).read("/n/x") == b"here"
+
+
+def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
+    with pytest.raises(ToolError, match="/n does not exist"):
+        Mounts([Mount(tmp_path / "none", "/n")]).entries("/n")

@@ -1,5 +1,6 @@
 import asyncio
 import threading
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 import pytest
@@ -125,3 +126,13 @@ def test_a_long_answer_is_cut_and_says_so():
     text = as_text("x" * (MOST_ANSWER + 5))
     assert len(text) < MOST_ANSWER + 50
     assert text.endswith("[cut: 5 more characters]")
+
+
+def test_a_hint_that_leads_nowhere_is_said():
+    def lost(x: "Nowhere") -> str: ...  # noqa: F821  # that is the point
+
+    def no_json(x: Callable[[], int]) -> str: ...
+
+    for function in (lost, no_json):
+        with pytest.raises(TypeError, match=f"'{function.__name__}' cannot be a tool"):
+            tool(function)

@@ -64,16 +64,16 @@ TOOLS = st.dictionaries(
     any_names(), st.tuples(st.dictionaries(PARAMETERS, HINTS, max_size=3), ANSWERS), min_size=1, max_size=4
 )
 
+TASKS = st.lists(any_names(), min_size=1, max_size=4, unique=True)
+
 
 @settings(deadline=None, max_examples=60)
-@given(
-    TOOLS, st.lists(any_names(), min_size=1, max_size=4, unique=True), st.text(min_size=1).filter(str.strip)
-)
-def test_a_random_crew_completes_on_the_offline_model(described, tasks, description):
+@given(TOOLS, any_names(), TASKS, st.text(min_size=1).filter(str.strip))
+def test_a_random_crew_completes_on_the_offline_model(described, agent, tasks, description):
     ran: list[str] = []
     tools = [made(name, hints, answer, ran) for name, (hints, answer) in described.items()]
     crew = {
-        "agents": {"a": {"tools": list(described)}},
+        "agents": {agent: {"tools": list(described)}},
         "tasks": {task: {"description": "Read " + json.dumps(description)} for task in tasks},
     }
     inputs = dict.fromkeys(names_in(json.dumps(description)), "filled")
