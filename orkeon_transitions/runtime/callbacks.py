@@ -151,16 +151,16 @@ def _missing(
     plain: bool,
 ) -> tuple[Problem, ...]:
     problems = []
-    methods = [name for name in dir(machine_class) if not name.startswith("_")]
+    methods = [n for n in dir(machine_class) if not n.startswith("_") and _own_method(machine_class, n)]
     for kind, names, given in (
         ("guard", guard_names(definition), guards),
         ("action", action_names(definition), actions),
     ):
         for name in names:
-            method = getattr(machine_class, name, None)
             if name in given:
                 continue
-            if not callable(method):
+            method = _own_method(machine_class, name)
+            if method is None:
                 hint = nearest(name, [*given, *methods])
                 told = f"'{definition.name}' names the {kind} '{name}', which is neither given nor a method"
                 problems.append(_problem(name, f"{told} of {machine_class.__name__}", hint))
@@ -169,6 +169,15 @@ def _missing(
                     _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
                 )
     return tuple(problems)
+
+
+def _own_method(machine_class: type, name: str) -> Callable[..., Any] | None:
+    """A method that a program's class defines: `fire` and others that every machine has are no callbacks."""
+    owner = next((each for each in machine_class.__mro__ if name in vars(each)), object)
+    if name.startswith("__") or owner is object or owner.__module__.startswith(f"{__package__}."):
+        return None
+    method = getattr(machine_class, name)
+    return method if callable(method) else None
 
 
 def guard_names(definition: MachineDefinition) -> tuple[str, ...]:
