@@ -151,6 +151,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         after: Callable[[Any], Steps[TransitionResult | None]] = law.demand_clocks,
     ) -> T:
         """Holds the machine and runs steps; `after` are those that follow if a clock cuts them short."""
+        law.refuse_while_asked(self, what)
         if self._holder is not None and self._holder is asyncio.current_task():
             return await self._run_nested(what, begin, visit)
         await self._acquire()

@@ -8,6 +8,7 @@ module decides what is asked of it and what its answer means. Everything here ru
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     Machine = MachineBase[Any, Any]
 
 PATIENT = StateClock(0)
+# The machines whose guards are asked in this thread or task without a trigger: `can_fire` holds no machine.
+_asked: ContextVar[tuple[int, ...]] = ContextVar("asked", default=())
 log = logging.getLogger("orkeon_transitions")
 
 
@@ -242,6 +245,19 @@ def refuse_too_early(machine: Machine, what: str) -> None:
     )
 
 
+def refuse_while_asked(machine: Machine, what: str) -> None:
+    """Refuses a trigger that a guard fires although it was only asked.
+
+    Raises:
+        MachineBusyError: It is fired inside of a guard that `can_fire` or the like asks.
+    """
+    if id(machine) in _asked.get():
+        raise MachineBusyError(
+            f"'{what}' came inside of a guard of machine '{machine.definition.name}', which was only asked: "
+            "use fire_later to do it afterwards"
+        )
+
+
 # -------------------------------------------------------------------------------------------------- asking
 def why_not(machine: Machine, request: Request) -> Steps[Refusal | None]:
     """What a trigger would be refused for now: never counts, never trips, runs guards only."""
@@ -266,11 +282,15 @@ def why_not(machine: Machine, request: Request) -> Steps[Refusal | None]:
 
 def _passes(machine: Machine, firing: Firing, row: Row) -> Steps[bool]:
     for name, wanted in row.guards:
+        outer = _asked.get()
+        _asked.set((*outer, id(machine)))
         try:
             answer = yield partial(machine._answer, name, firing.event)
         except Exception as error:  # noqa: BLE001 (a guard that raises means no)
             firing.objections.append(raised(machine, name, error))
             return False
+        finally:
+            _asked.set(outer)
         if objection := objection_to(machine.definition, name, wanted, answer):
             firing.objections.append(objection)
             return False

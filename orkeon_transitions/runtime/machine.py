@@ -147,6 +147,7 @@ class StateMachine(MachineBase[S, E]):
         )
 
     def _run(self, what: str, begin: Callable[[], Steps[T]]) -> T:
+        law.refuse_while_asked(self, what)
         self._acquire()
         try:
             law.refuse_too_early(self, what)
