@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+from orkeon_transitions.definition.models import StateDefinition, TransitionDefinition
 from orkeon_transitions.definition.places import Path, Source
 from orkeon_transitions.errors import DefinitionError
 
@@ -17,7 +18,8 @@ def plain_source(data: Mapping[Any, Any], *, error: type[DefinitionError] = Defi
     """Makes a source of a mapping that a program gives; it has no places.
 
     Args:
-        data: What is in it may be an Enum member, an Enum class, or a state object of `transitions`.
+        data: What is in it may be an Enum member, an Enum class, a state object of `transitions`, or a state
+            or transition of another definition.
         error: The class of the error to raise, for this and for later problems of the source.
 
     Raises:
@@ -49,6 +51,8 @@ def _plain(source: Source, value: Any, path: Path) -> Any:
         return _plain_mapping(source, value, path)
     if isinstance(value, list | tuple):
         return [_plain(source, item, (*path, index)) for index, item in enumerate(value)]
+    if isinstance(value, StateDefinition | TransitionDefinition):
+        return _plain_mapping(source, value.model_dump(), path)
     if _is_state(value):
         return _plain_mapping(source, _state_mapping(value), path)
     return value

@@ -124,11 +124,11 @@ def _read_guards(block: Block, rows: RowReader) -> dict[str, str]:
             hint = source.hint(guard, listed)
             meant.add(hint)
             source.problem(path, f"unknown guard '{guard}': 'guards' does not list it", hint)
-    guards = {}
+    guards, names = {}, frozenset(used)
     for guard, text in value.items():
         path = (*at, guard)
         if rows.is_complete and guard not in used and guard not in meant:
-            hint = source.hint(guard, frozenset(used))
+            hint = source.hint(guard, names)
             source.problem(path, f"no transition names the guard '{guard}'", hint, at_key=True)
         if text is not None and (description := read_prose(source, text, path)) is not None:
             guards[guard] = description

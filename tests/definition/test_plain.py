@@ -81,6 +81,14 @@ def test_state_objects_with_features():
     assert definition.states[0].tags == ("slow",)
 
 
+def test_parts_of_another_definition():
+    rows = [{"trigger": "go", "source": "*", "dest": None, "conditions": "ok", "description": "Goes"}]
+    states = [{"name": "a", "timeout": 5, "on_timeout": "go", "description": "First", "tags": "x"}]
+    definition = load_definition({"initial": "a", "states": states, "transitions": rows})
+    parts = {"states": definition.states, "transitions": definition.transitions}
+    assert load_definition({"initial": "a", **parts}) == definition
+
+
 def test_nested_state_objects_are_refused_by_name():
     nested = HierarchicalMachine(states=[{"name": "C", "children": ["1"]}], initial="C").states["C"]
     assert "children" in only_problem({"initial": "C", "states": [nested]}).message
