@@ -41,7 +41,7 @@ class StateMachineBuilder(Generic[S, E]):
         self._policy: CircuitBreakerPolicy | None = None
         self._states: dict[str, dict[str, Any]] = {}
         self._rows: list[dict[str, Any]] = []
-        self._descriptions: dict[str, str] = {}
+        self._descriptions: dict[str, str | None] = {}
         self._guards: dict[str, TypedGuard] = {}
         self._actions: dict[str, Any] = {}
         self._state_enum: type[Enum] | None = None
@@ -119,8 +119,7 @@ class StateMachineBuilder(Generic[S, E]):
         row = self._last_row("guard")
         name = _free_name(description or _name_of(function), "guard", self._guards)
         self._guards[name] = TypedGuard(function, context)
-        if description is not None:
-            self._descriptions[name] = description
+        self._descriptions[name] = description
         row["conditions"].append(name)
         return self
 
