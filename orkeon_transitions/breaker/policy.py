@@ -15,7 +15,10 @@ def _seconds(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError("must be a number of seconds, not a boolean")
     if isinstance(value, int | float):
-        return timedelta(seconds=value)
+        try:
+            return timedelta(seconds=value)
+        except OverflowError:
+            raise ValueError("is more than can be counted (0 switches the limit off)") from None
     return value
 
 

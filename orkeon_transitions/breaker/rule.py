@@ -8,6 +8,7 @@ the row that was chosen.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isclose
 
 from orkeon_transitions.breaker.counts import BreakerCounts, Repetition, StateClock
 from orkeon_transitions.breaker.policy import CircuitBreakerPolicy
@@ -45,10 +46,17 @@ def judge_departure(
         )
     if trip := judge_clocks(policy, counts, now, clock):
         return trip
+    return _judge_meters(policy, counts)
+
+
+def _judge_meters(policy: CircuitBreakerPolicy, counts: BreakerCounts) -> Trip | None:
     for meter, most in policy.meters.items():
         spent = counts.spent.get(meter, 0)
-        if spent > most:
-            return Trip(BreakerLimit.METERS, f"Budget exhausted: {spent:g} {meter} spent (allowed {most:g})")
+        if spent > most and not isclose(spent, most, rel_tol=1e-12):  # 0.1 + 0.2 is not more than 0.3
+            return Trip(
+                BreakerLimit.METERS,
+                f"Budget exhausted: {_amount(spent)} {meter} spent (allowed {_amount(most)})",
+            )
     return None
 
 
@@ -60,15 +68,21 @@ def judge_clocks(
     if allowed and here > allowed:
         return Trip(
             BreakerLimit.STATE_TIMEOUT,
-            f"State timeout exceeded: {here:.3g}s in state '{counts.state}' (allowed {allowed:g}s)",
+            f"State timeout exceeded: {_amount(here)}s in state '{counts.state}' "
+            f"(allowed {_amount(allowed)}s)",
         )
     total, allowed = counts.elapsed(now), policy.max_total_duration.total_seconds()
     if allowed and total > allowed:
         return Trip(
             BreakerLimit.MAX_TOTAL_DURATION,
-            f"Max total duration exceeded: {total:.3g}s running (allowed {allowed:g}s)",
+            f"Max total duration exceeded: {_amount(total)}s running (allowed {_amount(allowed)}s)",
         )
     return None
+
+
+def _amount(amount: float) -> str:
+    """A figure for people: to a thousandth, never in powers of ten."""
+    return f"{amount:.3f}".rstrip("0").rstrip(".")
 
 
 def judge_entry(policy: CircuitBreakerPolicy, counts: BreakerCounts, entered: str | None) -> Trip | None:
