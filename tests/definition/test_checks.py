@@ -12,6 +12,7 @@ from orkeon_transitions.definition import (
     load_definition,
 )
 from orkeon_transitions.definition.checks import MACHINE_MEMBERS
+from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
 from tests.definition.problems import machine
 
 
@@ -191,6 +192,15 @@ class TestNameClashes:
         )
         documented += "on_refused on_circuit_broken reset_circuit_breaker snapshot restore"
         assert set(documented.split()) <= MACHINE_MEMBERS
+
+
+@pytest.mark.parametrize("kind", [StateMachine, AsyncStateMachine])
+def test_the_names_are_those_of_a_machine(kind):
+    made = kind(load_definition({"initial": "a", "states": ["a"]}))
+    attributes = {name for name in [*dir(kind), *vars(made)] if not name.startswith("_")}
+    assert attributes <= MACHINE_MEMBERS
+    missing = {name for name in MACHINE_MEMBERS if not hasattr(made, name)}
+    assert missing == ({"during"} if kind is StateMachine else set())
 
 
 def test_a_large_machine_takes_no_longer_than_it_must():
