@@ -103,9 +103,8 @@ def test_spending_adds_up_by_meter():
 
 
 def test_repetition_is_counted_in_a_row_and_by_state():
-    counts = replace(
-        BreakerCounts.fresh("a", 0.0), repeats={"a": Repetition("x", 2), "b": Repetition("x", 9)}
-    )
+    repeats = {"a": Repetition("x", 2), "b": Repetition("x", 9)}
+    counts = replace(BreakerCounts.fresh("a", 0.0), repeats=repeats)
     assert counts.repeated("x") == Repetition("x", 3)
     assert counts.repeated("y") == Repetition("y", 1)
     assert BreakerCounts.fresh("c", 0.0).repeated("x") == Repetition("x", 1)

@@ -71,13 +71,17 @@ def test_negative_values_are_refused(field):
         CircuitBreakerPolicy(**{field: -1})
 
 
-@pytest.mark.parametrize("field", COUNTS + DURATIONS)
-@pytest.mark.parametrize("value", [True, None, "often", [], float("nan"), float("inf"), 1e30, 2.5])
+NONSENSE = [True, None, "often", [], float("nan"), float("inf")]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *((field, value) for field in COUNTS for value in [*NONSENSE, 2.5]),
+        *((field, value) for field in DURATIONS for value in [*NONSENSE, 1e30]),
+    ],
+)
 def test_nonsense_is_refused_by_the_fields_name(field, value):
-    if field in DURATIONS and value == 2.5:
-        pytest.skip("half seconds are fine")
-    if field in COUNTS and value == 1e30:
-        pytest.skip("a whole number, if a large one")
     with pytest.raises(ValidationError, match=field):
         CircuitBreakerPolicy(**{field: value})
 
@@ -90,7 +94,7 @@ def test_degraded_mode_is_a_boolean(value):
 
 @pytest.mark.parametrize("most", [-1, float("nan"), "much"])
 def test_a_meter_needs_a_limit_that_is_not_negative(most):
-    with pytest.raises(ValidationError, match="tokens|meters"):
+    with pytest.raises(ValidationError, match=r"tokens|meters"):
         CircuitBreakerPolicy(meters={"tokens": most})
 
 

@@ -138,7 +138,7 @@ def test_the_sentence_of_limit_4():
         (101, 100, True),
         (0, 0, False),
         (1, 0, True),
-        (0.1 + 0.2, 0.3, False),
+        (0.1 + 0.2, 0.3, False),  # a rounding error is not an overrun
         (0.31, 0.3, True),
     ],
 )
@@ -154,7 +154,10 @@ def test_a_meter_without_a_limit_is_only_counted():
 
 @pytest.mark.parametrize(
     ("spent", "figures"),
-    [(50_812, "50812 tokens spent (allowed 50000)"), (50_000.5, "50000.5 tokens spent (allowed 50000)")],
+    [
+        (50_812, "50812 tokens spent (allowed 50000)"),
+        (50_000.5, "50000.5 tokens spent (allowed 50000)"),
+    ],
 )
 def test_the_sentence_of_limit_5(spent, figures):
     trip = judge_departure(limits(meters={"tokens": 50_000}), START.spending({"tokens": spent}), 0.0, RUNNING)
@@ -176,7 +179,7 @@ def test_a_row_may_be_taken_n_times_in_a_row_with_an_equal_payload(most):
 def test_the_sentence_of_limit_6():
     trip = judge_repetition(limits(max_repeats=3), Repetition("x", 4), "call_tool(query='weather')")
     assert trip.limit is BreakerLimit.MAX_REPEATS
-    assert trip.reason == "Repetition: call_tool(query='weather') would be made 4 times in a row (allowed 3)"
+    assert trip.reason == "Repetition: call_tool(query='weather'), 4 times in a row (allowed 3)"
 
 
 # Nesting
