@@ -50,12 +50,20 @@ def tools_of(config: CrewConfig, task: TaskConfig) -> tuple[str, ...]:
 def _check_names(
     source: Source, path: Path, names: Collection[str], known: Collection[str], kind: str
 ) -> None:
-    for index, name in enumerate(names):
+    for name in names:
         if name not in known:
-            at = (*path, index) if (*path, index) in source.places else path
+            at = _place_in_list(source, path, name)
             valid = f": there {'is' if len(known) == 1 else 'are'} {', '.join(known)}" if known else ""
             valid = valid if len(known) <= 12 else ""
             source.problem(at, f"unknown {kind} '{name}'{valid}", nearest(name, known))
+
+
+def _place_in_list(source: Source, path: Path, name: str) -> Path:
+    """Where a name stands: what was read has lost the names that came twice."""
+    written = source.data
+    for part in path:
+        written = written[part]
+    return (*path, written.index(name)) if isinstance(written, list) else path
 
 
 def _written(source: Source, path: Path, key: str) -> Path:

@@ -56,10 +56,8 @@ def read_crew(what: str | os.PathLike[str], *, tools: Collection[str], strict: b
     path = FilePath(what) if is_file else None
     reader = _CrewReader(source, strict=strict)
     config = reader.crew(path)
-    if config is not None:
-        check_references(config, source, tools=tools, warn=reader.warn)
+    check_references(config, source, tools=tools, warn=reader.warn)
     source.raise_problems()
-    assert config is not None  # noqa: S101  # nothing was read only where there is a problem
     return LoadedCrew(config, (*reader.findings, *source.notes), source)
 
 
@@ -74,15 +72,15 @@ class _CrewReader:
         line = self._source.key_place(path)[0]
         self.findings.append(Finding("warning", code, dotted(path), line, message))
 
-    def crew(self, file: FilePath | None) -> CrewConfig | None:
+    def crew(self, file: FilePath | None) -> CrewConfig:
         data = self._source.data
         if not isinstance(data, dict):
             self._source.problem((), f"a crew must be a mapping, not {shown(data)}")
-            return None
+            raise CrewDefinitionError(self._source.problems)
         if "crew" in data:
             message = "'crew' wraps the crew: its keys (name, agents, tasks) belong at the top of the file"
             self._source.problem(("crew",), message, at_key=True)
-            return None
+            raise CrewDefinitionError(self._source.problems)
         block = self._block(data, (), CREW)
         agents = {key: self._agent(key, value) for key, value in self._members(block, "agents")}
         tasks = {key: self._task(key, value) for key, value in self._members(block, "tasks")}
@@ -196,7 +194,7 @@ class _CrewReader:
         for key, content in value.items():
             folded = snake_case(key)
             if folded in table.later:
-                if content not in (None, False, "", [], {}):
+                if content:
                     self._source.problem((*path, key), f"'{key}' is not there yet", at_key=True)
             elif folded in table.all_names:
                 left[key] = content

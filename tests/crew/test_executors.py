@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from orkeon_transitions.crew import AgentExecutor, TaskOutcome, Usage, load_crew
+from orkeon_transitions.crew import AgentExecutor, CrewObserver, TaskOutcome, Usage, load_crew
 from orkeon_transitions.crew.executors import in_words
 from tests.crew.scripted import crew_of_one, hang, path_of
 
@@ -80,6 +80,25 @@ def test_retries_are_those_of_the_machine():
     result = crew_of_one().run_sync(executor=work)
     assert len(tries) == result.tasks["t"].attempts == 4
     assert result.error == "task 't' failed: RuntimeError: no luck"
+
+
+# case F05
+@pytest.mark.parametrize("kind", ["plain", "async"])
+def test_an_interrupt_is_never_retried(kind):
+    tries, finished = [], []
+
+    def work(agent, task, context):
+        tries.append(1)
+        raise KeyboardInterrupt
+
+    async def work_async(agent, task, context):
+        work(agent, task, context)
+
+    executor = work if kind == "plain" else work_async
+    with pytest.raises(KeyboardInterrupt):
+        crew_of_one().run_sync(executor=executor, observer=CrewObserver(crew_finished=finished.append))
+    assert tries == [1]
+    assert [str(result.status) for result in finished] == ["cancelled"]
 
 
 def test_feedback_reaches_the_next_turn_once():

@@ -120,6 +120,15 @@ def test_what_is_named_must_be_there(task, message, hint):
     assert (problem.hint, problem.line) == (hint, 5)
 
 
+def test_a_name_is_found_where_it_stands_whatever_came_twice_before():
+    tools = "".join(f"      - {name}\n" for name in ("file_read", "file_read", "7", "raed"))
+    text = f"agents:\n  cook:\n    tools:\n{tools}{TASKS}"
+    assert [(problem.line, problem.path) for problem in problems_of(text)] == [
+        (6, "agents.cook.tools[2]"),
+        (7, "agents.cook.tools[3]"),
+    ]
+
+
 # case G05
 @pytest.mark.parametrize(
     ("text", "needle"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
@@ -171,14 +171,10 @@ def _skipped(task: TaskConfig, missing: Sequence[str]) -> TaskResult:
 
 def _broken_off(result: TaskResult, error: Exception) -> TaskResult:
     """A task whose machine could not go on, such as without its journal."""
-    return TaskResult(**{**_fields(result), "status": TaskRunStatus.FAILED, "error": f"broken off: {error}"})
+    return replace(result, status=TaskRunStatus.FAILED, error=f"broken off: {error}")
 
 
-def _fields(result: TaskResult) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in result.__dataclass_fields__}
-
-
-def _why(results: Any) -> str | None:
+def _why(results: Iterable[TaskResult]) -> str | None:
     """What went wrong, task by task."""
     reasons = [
         f"task '{result.id}' {result.status}: {result.error}"
