@@ -2,7 +2,7 @@
 
 A trigger passes two places. At the **gate** nothing has been called yet: a broken circuit, and the limits
 that need no knowledge of the row (1, 2, 4, 5), stop it there. At the **wall** a row has been chosen and its
-conditions have passed, and still no `before` has run: the limit that depends on the row (3) stops it there.
+conditions have passed, and still no `before` has run: the limits that depend on the row (3, 6) stop it there.
 What counts is what is written: `set_state` for a move, the beginning of the `after` stage for an internal
 row.
 
@@ -28,11 +28,13 @@ from orkeon_transitions.breaker import (
     Trip,
     judge_departure,
     judge_entry,
+    judge_repetition,
 )
 from orkeon_transitions.errors import CircuitBrokenError
+from orkeon_transitions.runtime.firing import payload_digest, payload_shown
 from orkeon_transitions.runtime.mixin_degrading import degrade, degrade_async, trigger_name
 from orkeon_transitions.runtime.mixin_models import CLOCK_RUNS, WatchedModels
-from orkeon_transitions.runtime.mixin_places import guard_classes, prepare_gate, wall_embedded
+from orkeon_transitions.runtime.mixin_places import guard_classes, payload_of, prepare_gate, wall_embedded
 from orkeon_transitions.runtime.mixin_states import entered_key, is_inside, state_key
 from orkeon_transitions.runtime.mixin_watch import StatusListener, Watch
 
@@ -51,7 +53,7 @@ class CircuitBreakerMixin(WatchedModels):
     there and answers False. From then on every trigger raises, until the breaker is reset: `final` means
     nothing here and no timer watches the clocks. A trip is raised past `on_exception`. In a hierarchical
     machine the breaker counts full active configurations: one trigger that moves two parallel states makes
-    two transitions.
+    two transitions. A row that is added with `repeatable=False` is what `max_repeats` counts.
 
     Args:
         circuit_breaker: The limits; `CircuitBreakerPolicy.default()` if None.
@@ -61,8 +63,7 @@ class CircuitBreakerMixin(WatchedModels):
             raises; may be a coroutine function on an async machine. What it raises is logged.
 
     Raises:
-        ValueError: `degraded_state` is not registered, or the policy limits repetition, which needs marked
-            rows.
+        ValueError: `degraded_state` is not registered.
         TypeError: An argument is of the wrong type.
     """
 
@@ -151,7 +152,7 @@ class CircuitBreakerMixin(WatchedModels):
         return judge_departure(self._breaker_policy, counts, self._breaker_clock(), CLOCK_RUNS)
 
     def _breaker_wall(self, transition: Transition, event_data: Any) -> Trip | None:
-        """Judges a row whose conditions have passed (limit 3).
+        """Judges a row whose conditions have passed (limits 3 and 6).
 
         Conditions may have fired triggers themselves, and one trigger may move several parallel states: what
         was made since the gate is judged again.
@@ -159,17 +160,21 @@ class CircuitBreakerMixin(WatchedModels):
         watch = self._breaker_find(event_data.model)
         if watch is None:
             return None
-        trip, caller = None, self._breaker_caller()
+        policy, caller, entered = self._breaker_policy, self._breaker_caller(), transition.dest
+        trip, repetition = None, None
         if watch.counts.trip is not None or watch.counts.transitions != getattr(
             event_data, "breaker_seen", None
         ):
             trip = self._breaker_judged(watch)
-        entered = transition.dest
-        if trip is None and self._breaker_policy.max_state_visits:
+        if trip is None and policy.max_state_visits:
             entered = entered_key(transition, event_data)
-            trip = judge_entry(self._breaker_policy, watch.ahead(caller), entered)
+            trip = judge_entry(policy, watch.ahead(caller), entered)
+        if trip is None and policy.max_repeats and not getattr(transition, "repeatable", True):
+            trigger, payload = event_data.event.name, payload_of(event_data)
+            repetition = watch.counts.repeated(payload_digest(trigger, payload))
+            trip = judge_repetition(policy, repetition, payload_shown(trigger, payload))
         if trip is None:
-            event_data.breaker_promise = watch.promise(entered, caller)
+            event_data.breaker_promise = watch.promise(entered, caller, repetition)
         return trip
 
     def _breaker_entered(self, model: Any, state_key: str) -> None:
@@ -273,10 +278,6 @@ def _checked_policy(policy: CircuitBreakerPolicy | None) -> CircuitBreakerPolicy
         return CircuitBreakerPolicy.default()
     if not isinstance(policy, CircuitBreakerPolicy):
         raise TypeError(f"circuit_breaker must be a CircuitBreakerPolicy, not {type(policy).__name__}")
-    if policy.max_repeats:
-        raise ValueError(
-            "max_repeats needs rows marked in a machine definition; use a StateMachine, or 0 here"
-        )
     return policy
 
 

@@ -89,6 +89,11 @@ def _stopped_at_wall(row: Transition, event_data: Any) -> bool:
     return event_data.breaker_trip is not None
 
 
+def payload_of(event_data: Any) -> dict[str, Any]:
+    """What a trigger was called with, by name or by place."""
+    return {**{str(place): each for place, each in enumerate(event_data.args)}, **event_data.kwargs}
+
+
 def _close_promise(event_data: Any) -> None:
     promise = getattr(event_data, "breaker_promise", None)
     if promise is not None:
@@ -101,7 +106,17 @@ def _came_by_no_trigger(event_data: Any) -> bool:
 
 
 class WalledTransition(Transition):
-    """A row with the wall behind its conditions. A trip looks like success, so that no other row is tried."""
+    """A row with the wall behind its conditions. A trip looks like success, so that no other row is tried.
+
+    Attributes:
+        repeatable: False: `max_repeats` counts how often in a row it is taken with an equal payload.
+    """
+
+    repeatable: bool = True
+
+    def __init__(self, *args: Any, repeatable: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.repeatable = repeatable
 
     def _eval_conditions(self, event_data: Any) -> bool:
         return super()._eval_conditions(event_data) and not _stopped_at_wall(self, event_data)
@@ -131,6 +146,12 @@ class WalledTransition(Transition):
 
 class WalledAsyncTransition(AsyncTransition):
     """The same for rows that are awaited: the wall stands before running callbacks are cancelled."""
+
+    repeatable: bool = True
+
+    def __init__(self, *args: Any, repeatable: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.repeatable = repeatable
 
     async def _eval_conditions(  # type: ignore[override]  # a coroutine, as in AsyncTransition
         self, event_data: Any

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus
+from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus, Repetition
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.mixin_models import WatchedModels
@@ -29,11 +29,13 @@ class Promise:
         watch: Which keeps it in mind.
         entered: The state that it will enter; None: an internal one.
         caller: Who makes it. Other callers do not see it: on an async machine the later one cancels it.
+        repetition: How often the row will have been taken with this payload, if that is counted.
     """
 
     watch: Watch
     entered: str | None
     caller: Any
+    repetition: Repetition | None = None
 
     def close(self) -> None:
         """It was written, or given up."""
@@ -57,9 +59,9 @@ class Watch:
         """Pickles and copies without what is under way."""
         return Watch, (self.counts,)
 
-    def promise(self, entered: str | None, caller: Any) -> Promise:
+    def promise(self, entered: str | None, caller: Any, repetition: Repetition | None = None) -> Promise:
         """Keeps a transition in mind until it is closed."""
-        made = Promise(self, entered, caller)
+        made = Promise(self, entered, caller, repetition)
         self.promises.append(made)
         return made
 
@@ -80,9 +82,12 @@ class Watch:
 
     def written(self, dest: str | None, now: float, caller: Any) -> None:
         """Counts what was written; it fulfils the innermost promise."""
+        counts = self.counts
         for innermost in self.promised(caller)[-1:]:
             innermost.close()
-        self.counts = self.counts.moved(dest, now)
+            if innermost.repetition is not None:
+                counts = replace(counts, repeats={**counts.repeats, counts.state: innermost.repetition})
+        self.counts = counts.moved(dest, now)
 
     def shifted(self, seconds: float) -> None:
         """Moves the clocks to another zero, so that time between pickling and unpickling is not counted."""
