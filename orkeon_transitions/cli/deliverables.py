@@ -45,7 +45,7 @@ def _on_this_computer(virtual: str, mounts: Sequence[Mount]) -> Path | None:
     names = Path(virtual).parts
     around = [(mount, Path(mount.virtual).parts) for mount in mounts]
     around = [(mount, root) for mount, root in around if names[: len(root)] == root]
-    if not around:
+    if not around or ".." in names:
         return None
     mount, root = max(around, key=lambda one: len(one[1]))
     return mount.host.joinpath(*names[len(root) :])

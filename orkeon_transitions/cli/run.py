@@ -105,8 +105,8 @@ def _run(screen: Screen, crew: Crew, board: Board, **options: Any) -> CrewResult
         try:
             return await task
         except asyncio.CancelledError:
-            if not interrupts.asked or board.result is None:
-                raise
+            if board.result is None:
+                raise KeyboardInterrupt from None
             return board.result
 
     def announce() -> None:

@@ -13,7 +13,7 @@ import re
 import sys
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import click
 from typing_extensions import override
@@ -33,6 +33,7 @@ STATUS_STYLES = {
 }
 
 
+LONGEST_KEY = 28
 NUMBER = re.compile(r"[-+]?[\d.:]*( m?s)?")
 
 
@@ -138,7 +139,10 @@ class Screen:
         for number, column in enumerate(columns):
             cells = [row[number] for row in rows]
             numeric = any(cells) and all(map(NUMBER.fullmatch, cells))
-            table.add_column(column, overflow="fold", justify="right" if numeric else "left")
+            # What a row is about stays whole; the other columns make room.
+            whole = number == 0 and max(map(len, cells), default=0) <= LONGEST_KEY
+            justify: Literal["left", "right"] = "right" if numeric else "left"
+            table.add_column(column, overflow="fold", justify=justify, no_wrap=whole)
         for row in rows:
             table.add_row(*(Text(visible(cell), style=STATUS_STYLES.get(cell, "")) for cell in row))
         console = self.console(sys.stdout)

@@ -1,5 +1,6 @@
 """What all commands share: help, exit codes, and what an error becomes."""
 
+import importlib
 import subprocess
 import sys
 from importlib.metadata import version
@@ -142,6 +143,17 @@ def test_the_module_and_the_script_are_the_same(capsys):
     assert run(sys.executable, "-m", "orkeon_transitions") == listed
     script = "import sys; from orkeon_transitions.cli import main; sys.exit(main())"
     assert run(sys.executable, "-c", script) == listed
+
+
+def test_importing_the_module_runs_nothing(capsys):
+    importlib.import_module("orkeon_transitions.__main__")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_only_what_is_listed_is_a_command():
+    context = click.Context(app.application)
+    assert app.application.list_commands(context) == list(app.COMMANDS)
+    assert app.application.get_command(context, "explore") is None
 
 
 def test_the_help_loads_no_room_of_the_library():

@@ -77,6 +77,11 @@ def test_a_link_to_nowhere_or_to_itself_is_refused(orkeon, folder, command):
     refused(orkeon, folder, command, "itself.yaml")
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_name_that_no_file_can_have_is_refused(orkeon, folder, command):
+    refused(orkeon, folder, command, "x" * 300 + ".yaml")
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read anything")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_unreadable_file_is_refused(orkeon, folder, command):

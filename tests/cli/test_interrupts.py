@@ -1,5 +1,6 @@
 """Ctrl-C: the first one cancels the tasks, the second one ends the program at once."""
 
+import asyncio
 import json
 import os
 import signal
@@ -11,6 +12,8 @@ import time
 import pytest
 
 from orkeon_transitions.cli.interrupts import Interrupts
+from orkeon_transitions.crew import Crew
+from tests.cli.conftest import Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 
@@ -67,6 +70,16 @@ def started(folder, little_crew):
         process.stderr.close()
 
 
+def test_a_run_that_was_cancelled_before_it_began_was_interrupted(orkeon, little_crew, monkeypatch):
+    async def run(self, *_, **__):
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(Crew, "run", run)
+    done = orkeon("run", "little.yaml")
+    assert (done.code, done.out) == (130, "")
+    assert "interrupted" in done.err
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_signal_cancels_the_tasks_and_says_what_was_done(started, folder, orkeon, number):
     process = started("run", "little.yaml", "--json", "--journal", "run.jsonl")
@@ -116,8 +129,6 @@ class TestListening:
         assert signal.getsignal(signal.SIGINT) == before
 
     def test_a_signal_before_the_run_began_cancels_it_at_once(self):
-        import asyncio
-
         async def work():
             await asyncio.sleep(60)
 
@@ -131,6 +142,27 @@ class TestListening:
             os.kill(os.getpid(), signal.SIGINT)
             assert interrupts.asked
             asyncio.run(run(interrupts))
+
+    def test_a_second_signal_ends_the_program(self, monkeypatch):
+        said, ended = [], []
+        monkeypatch.setattr(os, "write", lambda _, text: said.append(text))
+        monkeypatch.setattr(os, "_exit", ended.append)
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with Interrupts(lambda: None):
+            os.kill(os.getpid(), signal.SIGINT)
+            assert not ended
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert ended == [130]
+        assert said[0] == b"\x1b[?25h", "the cursor is shown again"
+        assert b"aborted" in said[1]
+
+    def test_a_signal_while_nothing_is_watched_is_remembered(self):
+        said = []
+        with Interrupts(lambda: said.append(1)) as interrupts:
+            interrupts._cancel()
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert interrupts.asked
+        assert said == [1]
 
     def test_another_thread_listens_to_nothing(self):
         heard = []
