@@ -133,7 +133,7 @@ def check_given(
         for name, function in given.items():
             if not callable(function) and not isinstance(function, TypedGuard):
                 problems.append(_problem(name, f"the {kind} '{name}' is not callable"))
-            elif plain and _is_async(function):
+            elif plain and is_async(function):
                 problems.append(
                     _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
                 )
@@ -164,7 +164,7 @@ def _missing(
                 hint = nearest(name, [*given, *methods])
                 told = f"'{definition.name}' names the {kind} '{name}', which is neither given nor a method"
                 problems.append(_problem(name, f"{told} of {machine_class.__name__}", hint))
-            elif plain and _is_async(method):
+            elif plain and is_async(method):
                 problems.append(
                     _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
                 )
@@ -218,9 +218,10 @@ def check_members(
         raise DefinitionError(problems)
 
 
-def _is_async(function: Any) -> bool:
+def is_async(function: Any) -> bool:
+    """Whether calling it gives a coroutine, as far as can be seen."""
     if isinstance(function, TypedGuard | PlainAction):
-        return _is_async(function.function)
+        return is_async(function.function)
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 (an object whose call is a coroutine function)
     )

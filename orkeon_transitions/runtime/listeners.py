@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Literal
 
+from orkeon_transitions.runtime.callbacks import is_async
+
 Kind = Literal["transition", "refused", "broken"]
 Listener = Callable[[Any], object]
 
@@ -30,7 +32,13 @@ class Listeners:
         self._telling = threading.Lock()
 
     def subscribe(self, kind: Kind, listener: Listener) -> Callable[[], None]:
-        """Adds a listener; gives the function that removes it (calling that twice does no harm)."""
+        """Adds a listener; gives the function that removes it (calling that twice does no harm).
+
+        Raises:
+            TypeError: It is a coroutine function, which nobody would await, or no function at all.
+        """
+        if not callable(listener) or is_async(listener):
+            raise TypeError(f"a listener is a plain function of one fact, not {listener!r}")
         entry: list[Listener] = [listener]
         self._by_kind[kind] = (*self._by_kind.get(kind, ()), listener)
 
