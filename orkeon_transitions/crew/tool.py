@@ -123,8 +123,8 @@ def as_text(value: Any) -> str:
 
 
 def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> Tool:
-    called = name or getattr(function, "__name__", "")
-    if not called or called == "<lambda>":
+    called = name or getattr(function, "__name__", "").replace("<lambda>", "")
+    if not called:
         raise TypeError("a tool needs a name: use a named function, or name=")
     try:
         adapter = _arguments_of(function)

@@ -107,6 +107,7 @@ def test_a_function_that_can_be_no_tool_is_refused_by_name(function):
 def test_a_tool_needs_a_name():
     with pytest.raises(TypeError, match="name"):
         tool(lambda: 1)
+    assert tool(name="<lambda>")(lambda: 1).name == "<lambda>"
 
 
 def test_as_tool_leaves_tools_alone():
