@@ -137,6 +137,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         turn: before the next trigger that is fired.
         """
         if self._holder is None and not _is_coroutine_function(self._commit_hook):
+            law.refuse_too_early(self, "reset_circuit_breaker")
             run(law.reset(self))
             return
         self._do_later(partial(law.reset, self))

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.breaker import (
+    BreakerCounts,
     BreakerLimit,
     StateClock,
     Trip,
@@ -24,7 +25,7 @@ from orkeon_transitions.breaker import (
     judge_repetition,
 )
 from orkeon_transitions.errors import CircuitBrokenError, MachineBusyError
-from orkeon_transitions.facts import BreakerReset, CircuitBroken, Refusal, TransitionFailed, TransitionResult
+from orkeon_transitions.facts import BreakerReset, CircuitBroken, Fact, Refusal, TransitionFailed, TransitionResult
 from orkeon_transitions.runtime import refusals
 from orkeon_transitions.runtime.callbacks import Objection, objection_to
 from orkeon_transitions.runtime.firing import Firing, payload_digest, payload_shown
@@ -191,12 +192,21 @@ def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
         status=machine._status_of(broken),
         timestamp=machine._now(),
     )
-    stopped = yield partial(machine._commit, fact, broken)
+    stopped = yield from _committed(machine, trigger or "check_circuit", fact, broken)
     machine._counts = replace(machine._counts, trip=trip)
     machine._listeners.put("broken", lambda: fact)
     machine._visit_ended()
     if stopped is not None:
         raise stopped
+
+
+def _committed(machine: Machine, what: str, fact: Fact, counts: BreakerCounts) -> Steps[Any]:
+    """Commits a fact that no row makes; its hook may fire as little as that of a transition."""
+    outer, machine._firing = machine._firing, Firing(machine._event(machine._request(None)), what)
+    try:
+        return (yield partial(machine._commit, fact, counts))
+    finally:
+        machine._firing = outer
 
 
 def check_clocks(machine: Machine) -> Steps[TransitionResult | None]:
@@ -223,7 +233,7 @@ def reset(machine: Machine) -> Steps[None]:
     """Clears the trip and all counts, and starts the clocks anew."""
     fresh = machine._counts.reset(machine._clock())
     fact = BreakerReset(machine.state, fresh.ordinal, machine._now())
-    stopped = yield partial(machine._commit, fact, fresh)
+    stopped = yield from _committed(machine, "reset_circuit_breaker", fact, fresh)
     machine._counts = machine._counts.reset(machine._clock())
     machine._clocks_changed()
     if stopped is not None:
@@ -240,8 +250,8 @@ def refuse_too_early(machine: Machine, what: str) -> None:
     if firing is None or firing.result is not None:
         return
     raise MachineBusyError(
-        f"'{what}' came inside of a guard, before or on_exit of '{firing.trigger}', which has not written "
-        f"its state yet on machine '{machine.definition.name}': use fire_later to do it afterwards"
+        f"'{what}' came inside of a guard, before, on_exit or the commit hook of '{firing.trigger}', which has "
+        f"not written its state yet on machine '{machine.definition.name}': use fire_later to do it afterwards"
     )
 
 
