@@ -297,7 +297,8 @@ def test_a_trigger_inside_of_on_enter_or_after_runs_at_once(kind, where, order):
 def test_a_trigger_before_the_state_is_written_is_refused(kind, where):
     machine, _, facts, _ = nested(kind, where, lambda m: m.fire("e1"))
     with pytest.raises(
-        MachineBusyError, match=r"'e1' came inside of a guard, before or on_exit of 'go'.*fire_later"
+        MachineBusyError,
+        match=r"'e1' came inside of a guard, before, on_exit or the commit hook of 'go'.*fire_later",
     ):
         kind.fire(machine, "go")
     assert (machine.state, facts) == ("a", [])
