@@ -11,7 +11,7 @@ import click
 
 from orkeon_transitions.cli.app import INVALID, examples, place_of, problem_words, shared_options
 from orkeon_transitions.cli.screen import SEVERITY_STYLES, Screen, counted, current_screen, visible
-from orkeon_transitions.cli.subjects import existing_file
+from orkeon_transitions.cli.subjects import existing_file, kind_of
 from orkeon_transitions.definition import read_source
 from orkeon_transitions.definition.places import dotted
 from orkeon_transitions.errors import DefinitionError
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from orkeon_transitions.definition import Finding
     from orkeon_transitions.definition.places import Path as DataPath
     from orkeon_transitions.definition.places import Place
-
-MACHINE_KEYS = frozenset({"states", "transitions", "initial"})
-CREW_KEYS = frozenset({"agents", "tasks", "crew", "process"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +113,12 @@ def examine(name: str) -> Report:
 
 
 def _kind(path: Path, report: Report) -> str | None:
-    """Which kind of file this is, by the keys at its top."""
+    """Which kind of file this is; that it is of none is reported."""
     data = read_source(path).data
-    keys = {str(key) for key in data} if isinstance(data, Mapping) else set()
-    if keys & CREW_KEYS and not keys & {"states", "transitions"}:
-        return "crew"
-    if keys & MACHINE_KEYS:
-        return "machine"
-    found = f"its keys are {', '.join(sorted(keys))}" if keys else f"it is {_kind_words(data)}"
+    kind = kind_of(data)
+    if kind is not None:
+        return kind
+    found = f"its keys are {', '.join(data)}" if data and isinstance(data, Mapping) else _kind_words(data)
     message = (
         "neither a machine nor a crew: a machine has `initial`, `states` and `transitions`, "
         f"a crew has `agents` and `tasks`; {found}"
@@ -135,13 +130,13 @@ def _kind(path: Path, report: Report) -> str | None:
 def _kind_words(data: object) -> str:
     match data:
         case Mapping():
-            return "an empty mapping"
+            return "it is an empty mapping"
         case list():
-            return "a list"
+            return "it is a list"
         case str():
-            return "plain text"
+            return "it is plain text"
         case _:
-            return f"the value {data!r}"
+            return f"it is the value {data!r}"
 
 
 def _examine_machine(path: Path, report: Report) -> None:

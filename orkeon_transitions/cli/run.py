@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +15,9 @@ from orkeon_transitions.cli.deliverables import Deliverables
 from orkeon_transitions.cli.interrupts import Interrupts
 from orkeon_transitions.cli.live import progress
 from orkeon_transitions.cli.outcome import result_document, show_result
-from orkeon_transitions.cli.screen import Screen, current_screen
-from orkeon_transitions.errors import OrkeonError
+from orkeon_transitions.cli.screen import Mistake, Screen, current_screen
+from orkeon_transitions.cli.subjects import looks_like
+from orkeon_transitions.errors import CrewDefinitionError, OrkeonError
 
 if TYPE_CHECKING:
     from orkeon_transitions.crew import Crew, CrewResult
@@ -56,11 +58,9 @@ def command(
     done; pressed again, it ends the program at once. A journal that cannot be opened is exit code 2; one that
     cannot be written stops the run, exit code 1.
     """
-    from orkeon_transitions.crew import load_crew
-
     screen = current_screen()
     given = dict(_pair(text) for text in inputs)
-    loaded = load_crew(crew, strict=strict)
+    loaded = _loaded(crew, strict=strict)
     for found in loaded.findings:
         words = f"{found.path}: {found.message} [{found.code}]"
         screen.say(found.severity, words, place=place_of(crew, found.line, None))
@@ -81,6 +81,17 @@ def command(
     if error is not None:
         screen.say("error", f"the run was stopped: {error}")
     context.exit(FAILED if error is not None else CODES[result.status])
+
+
+def _loaded(crew: str, *, strict: bool) -> Crew:
+    from orkeon_transitions.crew import load_crew
+
+    try:
+        return load_crew(crew, strict=strict)
+    except CrewDefinitionError as error:
+        if looks_like(Path(crew)) == "machine":
+            raise Mistake(f"{crew}: is a machine, not a crew") from error
+        raise
 
 
 def _pair(text: str) -> tuple[str, str]:

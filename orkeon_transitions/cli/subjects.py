@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from orkeon_transitions.cli.screen import Mistake
+from orkeon_transitions.errors import DefinitionError
+
+MACHINE_KEYS = frozenset({"states", "transitions", "initial"})
+CREW_KEYS = frozenset({"agents", "tasks", "crew", "process"})
 
 if TYPE_CHECKING:
     from orkeon_transitions.definition import MachineDefinition
@@ -16,7 +21,7 @@ def find_machine(name: str) -> MachineDefinition:
     """The definition that a name of the catalog or a path names.
 
     Raises:
-        Mistake: There is neither a machine nor a file of that name.
+        Mistake: There is neither a machine nor a file of that name, or it is a crew file.
         DefinitionError: The file is no machine definition.
     """
     from orkeon_transitions.definition import load_definition
@@ -29,7 +34,30 @@ def find_machine(name: str) -> MachineDefinition:
         raise Mistake(
             f"{name}: no such file, and no machine of that name ships{_hint(name, machine_names())}"
         )
-    return load_definition(path)
+    try:
+        return load_definition(path)
+    except DefinitionError as error:
+        if looks_like(path) == "crew":
+            raise Mistake(f"{name}: is a crew file, not a machine") from error
+        raise
+
+
+def kind_of(data: object) -> Literal["machine", "crew"] | None:
+    """What a file is meant to be, by the keys at its top."""
+    keys = set(data) if isinstance(data, Mapping) else set()
+    if keys & CREW_KEYS and not keys & {"states", "transitions"}:
+        return "crew"
+    return "machine" if keys & MACHINE_KEYS else None
+
+
+def looks_like(path: Path) -> Literal["machine", "crew"] | None:
+    """What the file of a path is meant to be; None also if it cannot be read."""
+    from orkeon_transitions.definition import read_source
+
+    try:
+        return kind_of(read_source(path).data)
+    except DefinitionError:
+        return None
 
 
 def existing_file(name: str, kind: str) -> Path:

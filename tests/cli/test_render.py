@@ -127,4 +127,4 @@ def test_a_target_that_cannot_be_written_is_refused(orkeon, folder, target, word
 def test_a_crew_file_is_no_machine(orkeon, little_crew):
     done = orkeon("render", "little.yaml", "-o", "out.mmd")
     assert done.code == 2
-    assert done.err.startswith("little.yaml:")
+    assert done.err == "error: little.yaml: is a crew file, not a machine\n"

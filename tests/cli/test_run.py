@@ -183,6 +183,12 @@ def test_a_missing_crew_is_one_clear_line(orkeon, name):
     assert len(done.err.splitlines()) == 1
 
 
+def test_a_machine_is_no_crew(orkeon, folder):
+    (folder / "m.yaml").write_text("initial: a\nstates: [a]\n")
+    done = orkeon("run", "m.yaml")
+    assert (done.code, done.err) == (2, "error: m.yaml: is a machine, not a crew\n")
+
+
 def test_the_nearest_example_is_offered(orkeon):
     assert f"'{EXAMPLE}'" in orkeon("run", "103-ts-codebase-with-fsn").err
 
