@@ -25,7 +25,14 @@ from orkeon_transitions.breaker import (
     judge_repetition,
 )
 from orkeon_transitions.errors import CircuitBrokenError, MachineBusyError
-from orkeon_transitions.facts import BreakerReset, CircuitBroken, Fact, Refusal, TransitionFailed, TransitionResult
+from orkeon_transitions.facts import (
+    BreakerReset,
+    CircuitBroken,
+    Fact,
+    Refusal,
+    TransitionFailed,
+    TransitionResult,
+)
 from orkeon_transitions.runtime import refusals
 from orkeon_transitions.runtime.callbacks import Objection, objection_to
 from orkeon_transitions.runtime.firing import Firing, payload_digest, payload_shown
@@ -250,8 +257,9 @@ def refuse_too_early(machine: Machine, what: str) -> None:
     if firing is None or firing.result is not None:
         return
     raise MachineBusyError(
-        f"'{what}' came inside of a guard, before, on_exit or the commit hook of '{firing.trigger}', which has "
-        f"not written its state yet on machine '{machine.definition.name}': use fire_later to do it afterwards"
+        f"'{what}' came inside of a guard, before, on_exit or the commit hook of '{firing.trigger}', which "
+        f"has not written its state yet on machine '{machine.definition.name}': use fire_later to do it "
+        "afterwards"
     )
 
 
