@@ -165,7 +165,7 @@ class MachineBase(Generic[S, E]):
         *definition, given = source
         snapshot = snapshots.read(given)
         parameters = inspect.signature(cls).parameters
-        kept = {name: value for name, value in snapshot.fields.items() if name in parameters}
+        kept = {n: value for n, value in snapshot.fields.items() if n in cls.persisted and n in parameters}
         machine = cls(*definition, **{**kept, **options, "snapshot": snapshot})
         # Once more: a subclass sets its own attributes after the base class has read the snapshot.
         snapshots.put_fields(machine, snapshot)

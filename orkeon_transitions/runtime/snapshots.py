@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import warnings
 from collections.abc import Mapping
@@ -105,8 +106,10 @@ def put_fields(machine: MachineBase[Any, Any], snapshot: Snapshot) -> None:
     for name, value in snapshot.fields.items():
         if name not in machine.persisted:
             continue
-        is_set = isinstance(getattr(machine, name, None), set)
-        setattr(machine, name, set(value) if is_set and isinstance(value, list) else value)
+        is_set = isinstance(getattr(machine, name, None), set) and isinstance(value, list)
+        # A copy: what the machine changes must not change the snapshot.
+        own: Any = copy.deepcopy(value)
+        setattr(machine, name, set(own) if is_set else own)
 
 
 def _plain(machine: MachineBase[Any, Any], name: str, value: Any) -> JsonValue:
