@@ -104,17 +104,21 @@ class BreakerCounts:
             now: Monotonic seconds.
             clock: How time counts in the state in which the machine then is.
         """
-        counted = replace(
-            self,
+        is_entry = dest is not None
+        # Written out: `replace` would cost more than the rest of the breaker.
+        return BreakerCounts(
+            state=self.state if dest is None else dest,
+            entered_at=now if is_entry else self.entered_at,
             transitions=self.transitions + 1,
             ordinal=self.ordinal + 1,
+            visits=self.visits if dest is None else {**self.visits, dest: self.visits.get(dest, 0) + 1},
             active=self.elapsed(now),
             running_since=None if clock.is_patient else now,
+            spent=self.spent,
+            repeats=self.repeats,
+            trip=self.trip,
+            visit=self.visit + is_entry,
         )
-        if dest is None:
-            return counted
-        visits = {**self.visits, dest: self.visits.get(dest, 0) + 1}
-        return replace(counted, state=dest, entered_at=now, visits=visits, visit=self.visit + 1)
 
     def spending(self, amounts: Mapping[str, float]) -> BreakerCounts:
         """The record with more spent."""

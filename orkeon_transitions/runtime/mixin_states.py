@@ -17,6 +17,8 @@ TOGETHER = "+"
 
 def state_key(machine: Machine, state: Any) -> str:
     """Names what a model's state attribute holds: a state, or all states that are active together."""
+    if isinstance(state, str) and not isinstance(state, Enum):
+        return state
     return TOGETHER.join(sorted(_names(machine, state)))
 
 

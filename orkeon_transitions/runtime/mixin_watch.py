@@ -71,7 +71,7 @@ class Watch:
 
     def ahead(self, caller: Any) -> BreakerCounts:
         """The counts as they will be when the caller's transitions are written; the clocks as they are."""
-        pending = self.promised(caller)
+        pending = self.promised(caller) if self.promises else ()
         if not pending:
             return self.counts
         visits = dict(self.counts.visits)
