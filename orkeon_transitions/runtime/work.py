@@ -38,8 +38,7 @@ class VisitWork:
     async def run(self, machine: Machine, awaitable: Awaitable[T], done: Any, failed: Any) -> T:
         """Awaits work; see `AsyncStateMachine.during`."""
         if machine.is_terminal or machine.is_circuit_broken:
-            if inspect.iscoroutine(awaitable):
-                awaitable.close()
+            _close(awaitable)
             raise gone(machine)
         visit = machine._counts.visit
         if not machine._watch.is_armed:
@@ -51,12 +50,13 @@ class VisitWork:
             raise gone(machine, _result_of(work))
         if work.cancelled():
             raise asyncio.CancelledError
-        error = work.exception()
-        if error is not None:
+        try:
+            result = work.result()
+        except BaseException as error:
             await _report_failure(machine, visit, failed, error)
-            raise error
-        await _report_success(machine, visit, done, work.result())
-        return work.result()
+            raise
+        await _report_success(machine, visit, done, result)
+        return result
 
     async def _first_to_end(self, work: asyncio.Future[Any]) -> None:
         if self._visit_over is None:
@@ -97,6 +97,14 @@ async def _report_failure(machine: Machine, visit: int, failed: Any, error: Base
 async def _fire(machine: Machine, visit: int, trigger: Any, payload: dict[str, Any]) -> Any:
     request = machine._request(trigger, None, payload)
     return await machine._run(request.trigger, partial(law.demand, machine, request), visit=visit)
+
+
+def _close(awaitable: Awaitable[Any]) -> None:
+    """Ends work that nobody will await; what has begun by itself is cancelled."""
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()
+    elif isinstance(awaitable, asyncio.Future):
+        awaitable.cancel()
 
 
 def _is_over(machine: Machine, visit: int) -> bool:
