@@ -48,9 +48,7 @@ def _list(*, as_json: bool) -> None:
         ("name", "states", "triggers", "what it is for"),
         [(d.name, str(len(d.states)), str(len(d.triggers)), d.description or "") for d in definitions],
     )
-    current_screen().say(
-        "note", "`orkeon machines NAME` shows one, `orkeon render NAME -o FILE.svg` draws it"
-    )
+    current_screen().hint("`orkeon machines NAME` shows one, `orkeon render NAME -o FILE.svg` draws it")
 
 
 def _summary(definition: MachineDefinition) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def command(
     LOG is a journal that `orkeon run --journal` or JsonlJournal wrote, or a structured transition log with
     timestamp, session_id, trigger, from_state and to_state. A torn last line costs a warning. An anomaly is
     shown and changes nothing, unless --strict is given. A log of several machines is summed up; --machine-id
-    shows one of them.
+    shows one of them. With --json, several machines are a list under `machines`.
     """
     screen = current_screen()
     chapters = chapters_of(log, machine, machine_id)
@@ -145,4 +145,4 @@ def _sum_up(screen: Screen, log: str, chapters: list[Chapter]) -> None:
     screen.result()
     for chapter in chapters:
         _show_anomalies(screen, log, chapter.replay)
-    screen.say("note", "--machine-id ID shows the steps of one")
+    screen.hint("--machine-id ID shows the steps of one")

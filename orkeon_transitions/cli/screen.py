@@ -91,6 +91,11 @@ class Screen:
         label = self.styled(f"{severity}:", SEVERITY_STYLES[severity], sys.stderr)
         self.message(f"{visible(place)}{': ' if place else ''}{label} {visible(text)}")
 
+    def hint(self, text: str) -> None:
+        """Writes what a person may want to do next; a program is not told."""
+        if self.draws(sys.stderr):
+            self.say("note", text)
+
     def warn(self, text: str) -> None:
         """Writes a warning, once."""
         if text not in self._warned:

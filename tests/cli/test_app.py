@@ -125,11 +125,11 @@ class TestErrors:
 
 
 def test_shared_options_stand_before_or_after_the_command(orkeon):
-    plain = orkeon("machines")
-    assert "note:" in plain.err
-    assert orkeon("machines", "--quiet").err == ""
-    assert orkeon("--quiet", "machines").err == ""
-    assert orkeon("--quiet", "machines").out == plain.out
+    render = ("render", "task_execution", "-o", "m.mmd")
+    assert orkeon(*render).err == "wrote m.mmd\n"
+    assert orkeon(*render, "--quiet").err == ""
+    assert orkeon("--quiet", *render).err == ""
+    assert orkeon("--quiet", "machines").out == orkeon("machines").out
 
 
 def test_the_module_and_the_script_are_the_same(capsys):

@@ -87,7 +87,7 @@ def test_several_machines_are_summed_up(orkeon, journal):
     rows = [line.split() for line in done.out.splitlines()]
     assert ["t1", "task_execution", "1", "executing"] in rows
     assert ["t2", "task_execution", "2", "cancelled"] in rows
-    assert "--machine-id" in done.err
+    assert done.err == ""
     listed = orkeon("replay", "run.jsonl", "--json").json["machines"]
     assert [replayed["machine_id"] for replayed in listed] == ["t1", "t2"]
 
@@ -193,6 +193,11 @@ def test_a_folder_is_no_journal(orkeon, folder):
     (folder / "logs").mkdir()
     done = orkeon("replay", "logs", "--machine", "hermes_agent")
     assert (done.code, done.err) == (2, "error: logs: is a folder, not a journal\n")
+
+
+def test_a_person_is_told_how_to_see_one_of_several(on_terminal, journal):
+    assert "--machine-id" in on_terminal("replay", "run.jsonl").err
+    assert on_terminal("replay", "run.jsonl", "--quiet").err == ""
 
 
 def test_the_tables_are_drawn_on_a_terminal(on_terminal, log):
