@@ -27,9 +27,9 @@ class WatchedModels(_AnyMachine):
     _breaker_clock: Callable[[], float]
     _breaker_watches: dict[int, Watch]
 
-    def add_model(self, model: Any, initial: Any = None, **kwargs: Any) -> None:
+    def add_model(self, model: Any, initial: Any = None, *args: Any, **kwargs: Any) -> None:
         """Adds models, as `Machine.add_model` does; each begins with a budget of its own."""
-        super().add_model(model, initial, **kwargs)
+        super().add_model(model, initial, *args, **kwargs)
         for each in listify(model):
             self._breaker_watch(self if each is self.self_literal else each)
 

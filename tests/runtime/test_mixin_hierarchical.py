@@ -447,10 +447,18 @@ def test_an_async_row_that_is_executed_by_hand_and_refused():
     assert model.state == "a"
 
 
-def test_an_async_row_that_is_executed_by_hand_meets_the_wall():
+@pytest.mark.parametrize("degraded", [False, True])
+def test_an_async_row_that_is_executed_by_hand_meets_the_wall(degraded):
     kind = next(kind for kind in ASYNC if kind in NESTED)
-    made, model = machine(kind, limits={"max_state_visits": 1})
+    made, model = machine(
+        kind, limits={"max_state_visits": 1, "use_degraded_mode": degraded}, degraded_state="degraded"
+    )
     data = NestedEventData(made.get_state("a"), made.events["next"], made, model, (), {})
     data.source_name, data.source_path = "a", ["a"]
-    with pytest.raises(CircuitBrokenError, match="Cycle"):
-        asyncio.run(made._create_transition("a", "a").execute(data))
+    row = made._create_transition("a", "a")
+    if degraded:
+        assert asyncio.run(row.execute(data)) is False
+        assert model.state == "degraded"
+    else:
+        with pytest.raises(CircuitBrokenError, match="Cycle"):
+            asyncio.run(row.execute(data))
