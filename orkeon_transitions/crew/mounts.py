@@ -132,7 +132,8 @@ class Mounts:
     def entries(self, path: str) -> list[str]:
         """Lists a directory: names in order, those of directories with a `/` at their end.
 
-        Links are left out: nothing leads through them.
+        Links are left out: nothing leads through them. A mount that may be written is empty, not missing,
+        until its folder is made at the first write.
 
         Raises:
             ToolError: The path leads out of the mounts or through a link, is missing, or is no directory.
@@ -140,6 +141,8 @@ class Mounts:
         if not _names(path) and not any(mount.virtual == "/" for mount in self._mounts):
             return sorted({_names(mount.virtual)[0] + "/" for mount in self._mounts})
         mount, names = self._locate(path)
+        if mount.writable and not names and not os.path.lexists(mount.host):
+            return []
         with self._opened_directory(mount, names, path) as directory:
             return sorted(_shown(entry) for entry in os.scandir(directory) if not entry.is_symlink())
 

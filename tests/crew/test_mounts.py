@@ -215,6 +215,16 @@ def test_a_mounted_folder_may_itself_be_a_link(tmp_path):
     assert Mounts([Mount(tmp_path / "named", "/n")]).read("/n/x") == b"here"
 
 
-def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
+def test_a_read_only_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(ToolError, match="/n does not exist"):
         Mounts([Mount(tmp_path / "none", "/n")]).entries("/n")
+
+
+def test_a_writable_folder_that_is_not_there_yet_is_empty(tmp_path):
+    mounts = Mounts([Mount(tmp_path / "none", "/n", "rw")])
+    assert mounts.entries("/n") == mounts.entries("/n/.") == []
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(ToolError, match="/n/sub does not exist"):
+        mounts.entries("/n/sub")
+    mounts.write("/n/sub/x", b"")
+    assert mounts.entries("/n") == ["sub/"]
