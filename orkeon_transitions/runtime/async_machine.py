@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus, judge_clocks
+from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, CircuitBreakerStatus, judge_clocks
 from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import MachineBusyError, StateLeftError
-from orkeon_transitions.facts import Fact, Refusal, TransitionResult
+from orkeon_transitions.facts import Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import refuse_awaitable
@@ -44,6 +44,12 @@ class AsyncStateMachine(MachineBase[S, E]):
         self._held_tasks: set[asyncio.Task[Any]] = set()
         self._work = VisitWork()
         self._watch = Watch(self)
+
+    def _begin(
+        self, snapshot: Snapshot | None, policy: CircuitBreakerPolicy | None, machine_id: str | None
+    ) -> None:
+        super()._begin(snapshot, policy, machine_id)
+        self._watch.arm_soon()
 
     def _engine_for(self, definition: MachineDefinition) -> Any:
         from orkeon_transitions.runtime.engine import async_engine_for  # noqa: PLC0415 (it imports the law)
@@ -224,7 +230,11 @@ class AsyncStateMachine(MachineBase[S, E]):
         if not self._interrupted or self._holder is None:
             return False
         self._interrupted = False
-        return self._holder.uncancel() == 0
+        if self._holder.uncancel() == 0:
+            return True
+        # Somebody else has cancelled it too and comes first; the clock has its say afterwards.
+        self._watch.arm()
+        return False
 
     async def _work_off(self) -> None:
         """Makes what was asked for later, while the machine is held."""

@@ -45,6 +45,14 @@ class Watch:
             return
         self._timer = loop.call_later(max(remaining + MOMENT, at_least), self._ring)
 
+    def arm_soon(self) -> None:
+        """Arms when the loop, if one runs, comes round: a machine must be complete before it is watched."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        self._timer = loop.call_later(0, self.arm)
+
     def disarm(self) -> None:
         """Stops the timer."""
         if self._timer is not None:
