@@ -9,8 +9,6 @@ from orkeon_transitions.cli.screen import Mistake
 from orkeon_transitions.cli.subjects import existing_file, find_machine
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from orkeon_transitions.definition import MachineDefinition
     from orkeon_transitions.store import Replay
 
@@ -53,10 +51,10 @@ def chapters_of(log: str, machine: str | None, machine_id: str | None) -> list[C
         Mistake: The journal has no such machine, or does not say which definition it was recorded with.
         JournalError: The journal is damaged.
     """
-    from orkeon_transitions.store import replay
+    from orkeon_transitions.store import recorded_machines, replay
 
     path = existing_file(log, "journal")
-    recorded = _recorded(path)
+    recorded = recorded_machines(path)
     given = None if machine is None else find_machine(machine)
     wanted = [key for key in recorded if machine_id in (None, key[0])]
     if not wanted and machine_id is not None:
@@ -72,23 +70,6 @@ def chapters_of(log: str, machine: str | None, machine_id: str | None) -> list[C
         definition = given or _definition_of(log, name)
         chapters.append(Chapter(definition, replay(path, definition, key)))
     return chapters
-
-
-def _recorded(path: Path) -> list[tuple[str, str | None]]:
-    """The machines of a journal, by id and definition; damaged lines are for replay to tell."""
-    from orkeon_transitions.store.records import parse_line
-
-    recorded: dict[tuple[str, str | None], None] = {}
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                data = parse_line(line) or {}
-            except ValueError:
-                continue
-            key, name = data.get("session_id"), data.get("machine")
-            if isinstance(key, str):
-                recorded[key, name if isinstance(name, str) else None] = None
-    return list(recorded)
 
 
 def _definition_of(log: str, name: str | None) -> MachineDefinition:

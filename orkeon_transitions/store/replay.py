@@ -34,15 +34,34 @@ def replay(
             there are several machines and none was named, or there is no machine of that name.
     """
     path = Path(source)
-    records = _chosen(list(_records(path)), definition, machine_id, path)
+    records = _chosen(_records(path), definition, machine_id, path)
     return fold(records, definition, machine_id)
 
 
-def _records(path: Path) -> Iterator[JournalRecord]:
+def recorded_machines(source: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
+    """Says which machines a journal tells of.
+
+    Args:
+        source: The file, or a journal.
+
+    Returns:
+        Each machine's own name and that of its definition, once, in the order in which they appear; a log in
+        the seed's format (004) names no definition.
+
+    Raises:
+        JournalError: The file cannot be read, a line other than the last is damaged, or the format is newer.
+    """
+    records = _records(Path(source))
+    return list(dict.fromkeys((record.machine_id, record.machine) for record in records))
+
+
+def _records(path: Path) -> list[JournalRecord]:
+    records = []
     for number, data in _lines(path):
         record = read_record(data, str(path), number)
         if record is not None:
-            yield record
+            records.append(record)
+    return records
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from orkeon_transitions.errors import JournalError
-from orkeon_transitions.machines import TaskExecution, machine_definition
-from orkeon_transitions.store import Anomaly, JsonlJournal, replay
+from orkeon_transitions.machines import TaskExecution, TaskStatus, machine_definition
+from orkeon_transitions.store import Anomaly, JsonlJournal, recorded_machines, replay
 
 HERMES = machine_definition("hermes_agent")
 TASK = machine_definition("task_execution")
@@ -243,6 +243,20 @@ def test_a_machine_that_is_not_there_is_an_error_with_the_nearest_name(write):
         replay(path, HERMES, machine_id="zzz")
 
 
+def test_the_machines_of_a_journal_are_listed_once_in_their_order(write):
+    lines = [*walk(*WALK), *walk(WALK[0], session="other", machine="hermes_agent"), *walk(CALL[0])]
+    assert recorded_machines(write(*lines)) == [("s", None), ("other", "hermes_agent")]
+    assert recorded_machines(write()) == []
+
+
+def test_machines_of_one_name_are_listed_with_their_definitions(tmp_path):
+    with JsonlJournal(tmp_path / "run.jsonl") as journal:
+        for machine in (TaskStatus(machine_id="collect"), TaskExecution(machine_id="collect")):
+            journal.record(machine)
+            machine.cancel()
+    assert recorded_machines(journal) == [("collect", "task_status"), ("collect", "task_execution")]
+
+
 # ------------------------------------------------------------------------------------------ damaged files
 # case E01
 @pytest.mark.parametrize(
@@ -257,6 +271,9 @@ def test_a_torn_last_line_is_one_warning(write, tail):
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert len(back.steps) == 2
+    with pytest.warns(UserWarning, match=r"agent\.log:3: the last line is torn") as caught:
+        assert recorded_machines(path) == [("s", None)]
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 # case E01
@@ -265,6 +282,8 @@ def test_a_bad_line_in_the_middle_is_an_error(write, bad):
     first, second = walk(*WALK)
     with pytest.raises(JournalError, match=r"agent\.log:2"):
         replay(write(first, bad, second), HERMES)
+    with pytest.raises(JournalError, match=r"agent\.log:2"):
+        recorded_machines(write(first, bad, second))
 
 
 def test_a_bad_byte_in_the_middle_is_an_error(write):
