@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transitions.core import State, Transition, listify
+from transitions.core import Machine, State, Transition, listify
 from transitions.extensions.asyncio import AsyncMachine
 
 from orkeon_transitions.breaker import (
@@ -69,8 +69,12 @@ class CircuitBreakerMixin(WatchedModels):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if hasattr(cls, "event_cls"):  # else a base class without a machine yet
-            guard_classes(cls)
+        if not hasattr(cls, "event_cls"):  # a base class without a machine yet
+            return
+        order = cls.__mro__
+        if order.index(CircuitBreakerMixin) > order.index(Machine):
+            raise TypeError(f"class {cls.__name__}: CircuitBreakerMixin goes before the machine's class")
+        guard_classes(cls)
 
     def __init__(
         self,

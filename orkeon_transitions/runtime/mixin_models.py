@@ -30,8 +30,12 @@ class WatchedModels(_AnyMachine):
     def add_model(self, model: Any, initial: Any = None, *args: Any, **kwargs: Any) -> None:
         """Adds models, as `Machine.add_model` does; each begins with a budget of its own."""
         super().add_model(model, initial, *args, **kwargs)
-        for each in listify(model):
-            self._breaker_watch(self if each is self.self_literal else each)
+        asked = [self if each is self.self_literal else each for each in listify(model)]
+        # Those that are new stand last; the equal of another model is passed over.
+        last = {id(each) for each in self.models[-max(len(asked), 1) :]}
+        for each in asked:
+            if id(each) in last and id(each) not in self._breaker_watches:
+                self._breaker_watch(each)
 
     def remove_model(self, model: Any) -> None:
         """Removes models, as `Machine.remove_model` does; their triggers stay bound, and guarded."""
@@ -124,9 +128,7 @@ class WatchedModels(_AnyMachine):
         return counts.status(self._breaker_policy, self._breaker_clock(), CLOCK_RUNS)
 
     def _breaker_watch(self, model: Any) -> None:
-        """Begins to watch a model, unless it is watched or was passed over as the equal of another."""
-        if id(model) in self._breaker_watches or not any(each is model for each in reversed(self.models)):
-            return
+        """Begins to watch a model."""
         key = self._breaker_key(getattr(model, self.model_attribute))
         watch = Watch(BreakerCounts.fresh(key, self._breaker_clock()))
         self._breaker_watches[id(model)] = watch

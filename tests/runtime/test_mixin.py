@@ -567,6 +567,12 @@ def test_another_model_attribute(kind):
     assert made.get_circuit_status(model).state_visit_histogram == {"a": 1, "b": 1}
 
 
+@every_kind
+def test_the_mixin_goes_first(kind):
+    with pytest.raises(TypeError, match="class Wrong: CircuitBreakerMixin goes before"):
+        type("Wrong", (kind, CircuitBreakerMixin), {})
+
+
 def test_a_subclass_of_a_guarded_class_stays_guarded():
     class Base(CircuitBreakerMixin):
         pass
