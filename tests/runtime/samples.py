@@ -1,6 +1,8 @@
 """What the tests of this room are made of: a clock, policies with one limit, small definitions."""
 
 import inspect
+import sys
+from contextlib import contextmanager
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.definition import load_definition
@@ -97,6 +99,17 @@ def stage_callbacks(log, may=True, forbidden=False):
 def data_of(snapshot):
     """A snapshot as it comes back from a file."""
     return snapshot.model_dump_json()
+
+
+@contextmanager
+def stack_of(frames):
+    """A recursion limit; under a tracer (coverage, a debugger) Python 3.11 counts awaited frames twice."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(frames if sys.gettrace() is None else 2 * frames)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 class Kind:

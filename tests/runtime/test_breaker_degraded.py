@@ -5,7 +5,7 @@ import pytest
 from orkeon_transitions.breaker import BreakerLimit
 from orkeon_transitions.errors import CircuitBrokenError, GuardRejectedError
 from orkeon_transitions.facts import BreakerReset, CircuitBroken, TransitionResult
-from tests.runtime.samples import GUARDED, RING, limits
+from tests.runtime.samples import GUARDED, RING, limits, stack_of
 
 CALLBACKS = """
 initial: work
@@ -271,7 +271,7 @@ def test_fifty_deep_it_trips_and_nothing_switches_that_off(kind):
     machine = Nesting(NEST, policy=limits())
     told = []
     machine.on_circuit_broken(told.append)
-    with pytest.raises(CircuitBrokenError, match="Nesting: callbacks fired triggers 50 deep"):
+    with stack_of(1000), pytest.raises(CircuitBrokenError, match="Nesting: callbacks fired triggers 50 deep"):
         kind.fire(machine, "go")
     assert len(depths) == machine.transition_count == 50
     assert machine.circuit_status.limit is BreakerLimit.NESTING

@@ -8,7 +8,7 @@ import pytest
 
 from orkeon_transitions.errors import InvalidTransitionError
 from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
-from tests.runtime.samples import RING, STAGES, quiet, stage_callbacks
+from tests.runtime.samples import RING, STAGES, quiet, stack_of, stage_callbacks
 
 
 def test_a_machine_starts_in_its_initial_state(kind):
@@ -236,12 +236,8 @@ def test_fifty_nested_fires_stay_below_the_recursion_limit():
                 self.fire("go")
 
     machine = Nesting(NEST, **quiet())
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)
-    try:
+    with stack_of(1000):
         assert _deep(200, lambda: machine.fire("go"))
-    finally:
-        sys.setrecursionlimit(limit)
     assert machine.transition_count == 50
     assert not machine.is_circuit_broken
 
@@ -258,10 +254,6 @@ def test_fifty_nested_fires_stay_below_the_recursion_limit_when_awaited():
                 await self.fire("go")
 
     machine = Nesting(NEST, **quiet())
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)
-    try:
+    with stack_of(1000):
         assert _deep(200, lambda: asyncio.run(machine.fire("go")))
-    finally:
-        sys.setrecursionlimit(limit)
     assert machine.transition_count == 50
