@@ -40,8 +40,9 @@ class WatchedModels(_AnyMachine):
     def remove_model(self, model: Any) -> None:
         """Removes models, as `Machine.remove_model` does; their triggers stay bound, and guarded."""
         super().remove_model(model)
-        for each in listify(model):
-            self._breaker_watches.pop(id(each), None)
+        # Stock removes whatever equals the model; a record without its model could meet a reused id.
+        present = {id(each) for each in self.models}
+        self._breaker_watches = {key: each for key, each in self._breaker_watches.items() if key in present}
 
     @property
     def circuit_status(self) -> CircuitBreakerStatus:

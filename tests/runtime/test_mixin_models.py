@@ -166,6 +166,14 @@ def test_an_equal_model_is_passed_over_as_transitions_does():
         made.get_circuit_status(second)
 
 
+def test_removing_the_equal_of_a_model_leaves_no_record_behind():
+    first, second = Same(), Same()
+    made, _ = machine(Machine, [first])
+    made.remove_model(second)  # stock removes the first
+    assert made.models == []
+    assert made._breaker_watches == {}
+
+
 class Slotted:
     __slots__ = (
         "again",
