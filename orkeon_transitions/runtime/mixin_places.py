@@ -106,7 +106,7 @@ def _came_by_no_trigger(event_data: Any) -> bool:
 
 
 class WalledTransition(Transition):
-    """A row with the wall behind its conditions. A trip looks like success, so that no other row is tried.
+    """A row with the wall behind its conditions.
 
     Attributes:
         repeatable: False: `max_repeats` counts how often in a row it is taken with an equal payload.
@@ -122,14 +122,14 @@ class WalledTransition(Transition):
         return super()._eval_conditions(event_data) and not _stopped_at_wall(self, event_data)
 
     def execute(self, event_data: Any) -> bool:
-        """Makes the transition; a trip at the wall answers True as well."""
+        """Makes the transition; after a trip at the wall no row calls anything any more."""
         if _came_by_no_trigger(event_data):
             return self._execute_gated(event_data)
-        if _was_stopped(event_data):  # in another parallel state of the model
-            return True
+        if _was_stopped(event_data):
+            return False
         row = _for_execution(self, event_data)
         try:
-            return super(WalledTransition, row).execute(event_data) or _was_stopped(event_data)
+            return super(WalledTransition, row).execute(event_data)
         finally:
             _close_promise(event_data)
 
@@ -161,14 +161,14 @@ class WalledAsyncTransition(AsyncTransition):
     async def execute(  # type: ignore[override]  # a coroutine, as in AsyncTransition
         self, event_data: Any
     ) -> bool:
-        """Makes the transition; a trip at the wall answers True as well."""
+        """Makes the transition; after a trip at the wall no row calls anything any more."""
         if _came_by_no_trigger(event_data):
             return await self._execute_gated(event_data)
         if _was_stopped(event_data):
-            return True
+            return False
         row = _for_execution(self, event_data)
         try:
-            return await super(WalledAsyncTransition, row).execute(event_data) or _was_stopped(event_data)
+            return await super(WalledAsyncTransition, row).execute(event_data)
         finally:
             _close_promise(event_data)
 

@@ -132,6 +132,33 @@ def test_a_trip_at_the_wall_tries_no_other_row(kind):
 
 
 @every_kind
+def test_after_a_trip_at_the_wall_nothing_was_made(kind):
+    heard = []
+    rows = [
+        ["next", "a", "b"],
+        {"trigger": "next", "source": "b", "dest": "a"},
+        {
+            "trigger": "next",
+            "source": "b",
+            "dest": "done",
+            "prepare": lambda event: heard.append("prepare"),
+            "conditions": lambda event: heard.append("condition"),
+        },
+    ]
+    _, model = machine(
+        kind,
+        limits={"max_state_visits": 1},
+        transitions=rows,
+        send_event=True,
+        finalize_event=lambda event: heard.append(event.result),
+    )
+    fire(model.next)
+    with pytest.raises(CircuitBrokenError):
+        fire(model.next)
+    assert heard == [True, False]
+
+
+@every_kind
 def test_a_row_whose_conditions_fail_is_not_judged(kind):
     rows = [
         ["next", "a", "b"],
