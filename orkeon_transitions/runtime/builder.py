@@ -102,7 +102,7 @@ class StateMachineBuilder(Generic[S, E]):
     def when(self, source: S | str | Iterable[S | str], trigger: E | str) -> RowStart[S, E]:
         """Begins a row: in this state, or in each of these, when this trigger is fired."""
         is_one = isinstance(source, str | Enum)
-        sources: Iterable[Any] = [source] if is_one else source  # type: ignore[assignment]
+        sources: Iterable[Any] = [source] if is_one else source  # type: ignore[assignment]  # is_one tells
         names = [name if name == "*" else self._known(name) for name in sources]
         return RowStart(self, "*" if names == ["*"] else names, self._known_trigger(trigger))
 
