@@ -7,8 +7,9 @@ from pathlib import PurePosixPath
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
 from orkeon_transitions.crew.ordering import find_cycles
-from orkeon_transitions.definition.names import nearest
 from orkeon_transitions.definition.places import Path, Source
+
+MOST_LISTED = 12
 
 Warn = Callable[[Path, str, str], None]
 
@@ -22,14 +23,16 @@ def check_references(config: CrewConfig, source: Source, *, tools: Collection[st
         tools: The names of all tools that there are.
         warn: Told what is probably a mistake.
     """
+    known_tools = _Known("tool", tools)
+    known_agents, known_tasks = _Known("agent", config.agents), _Known("task", config.tasks)
     for agent in config.agents.values():
-        _check_names(source, ("agents", agent.id, "tools"), agent.tools, tools, "tool")
+        known_tools.check(source, ("agents", agent.id, "tools"), agent.tools)
     for task in config.tasks.values():
         at: Path = ("tasks", task.id)
         if task.agent:
-            _check_names(source, (*at, "agent"), (task.agent,), config.agents, "agent")
-        _check_names(source, (*at, "tools"), task.tools or (), tools, "tool")
-        _check_names(source, _written(source, at, "dependencies"), task.dependencies, config.tasks, "task")
+            known_agents.check(source, (*at, "agent"), (task.agent,))
+        known_tools.check(source, (*at, "tools"), task.tools or ())
+        known_tasks.check(source, _written(source, at, "dependencies"), task.dependencies)
         _check_deliverable(source, task, config, warn)
     for cycle in find_cycles({task.id: task.dependencies for task in config.tasks.values()}):
         source.problem(
@@ -47,15 +50,21 @@ def tools_of(config: CrewConfig, task: TaskConfig) -> tuple[str, ...]:
     return agent.tools
 
 
-def _check_names(
-    source: Source, path: Path, names: Collection[str], known: Collection[str], kind: str
-) -> None:
-    for name in names:
-        if name not in known:
-            at = _place_in_list(source, path, name)
-            valid = f": there {'is' if len(known) == 1 else 'are'} {', '.join(known)}" if known else ""
-            valid = valid if len(known) <= 12 else ""
-            source.problem(at, f"unknown {kind} '{name}'{valid}", nearest(name, known))
+class _Known:
+    """The names of one kind that may be used."""
+
+    def __init__(self, kind: str, names: Collection[str]) -> None:
+        self._kind = kind
+        self._names = frozenset(names)
+        are = "is" if len(names) == 1 else "are"
+        self._listed = f": there {are} {', '.join(names)}" if 0 < len(names) <= MOST_LISTED else ""
+
+    def check(self, source: Source, path: Path, used: Collection[str]) -> None:
+        for name in used:
+            if name not in self._names:
+                at = _place_in_list(source, path, name)
+                message = f"unknown {self._kind} '{name}'{self._listed}"
+                source.problem(at, message, source.hint(name, self._names))
 
 
 def _place_in_list(source: Source, path: Path, name: str) -> Path:

@@ -16,13 +16,10 @@ from orkeon_transitions.crew.keys import AGENT, CREW, LATER_PROCESSES, PROCESSES
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.fields import Block, read_block, shown
-from orkeon_transitions.definition.names import nearest, snake_case
+from orkeon_transitions.definition.names import snake_case
 from orkeon_transitions.definition.places import Path, Source, dotted
 from orkeon_transitions.definition.source import is_text, read_source
 from orkeon_transitions.errors import CrewDefinitionError
-
-# Looking for a near name costs a comparison with every valid one.
-_MOST_HINTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,6 @@ class _CrewReader:
     def __init__(self, source: Source, *, strict: bool) -> None:
         self._source = source
         self._strict = strict
-        self._hints = 0
         self.findings: list[Finding] = []
 
     def warn(self, path: Path, code: str, message: str) -> None:
@@ -150,7 +146,7 @@ class _CrewReader:
         if folded in LATER_PROCESSES:
             block.problem("process", f"process '{folded}' is not there yet: only {_listed(PROCESSES)} is")
         elif folded not in PROCESSES:
-            hint = nearest(folded, [*PROCESSES, *LATER_PROCESSES])
+            hint = self._source.hint(folded, [*PROCESSES, *LATER_PROCESSES])
             block.problem("process", f"unknown process '{written}': valid is {_listed(PROCESSES)}", hint)
         return folded
 
@@ -203,8 +199,7 @@ class _CrewReader:
         return read_block(self._source, left, path, table.known, aliases=table.aliases, unused=table.carried)
 
     def _unknown_key(self, path: Path, key: str, table: KeyTable) -> None:
-        self._hints += 1
-        hint = nearest(snake_case(key), table.all_names) if self._hints <= _MOST_HINTS else None
+        hint = self._source.hint(snake_case(key), table.all_names)
         if self._strict:
             self._source.problem(path, f"unknown key '{key}'", hint, at_key=True)
             return

@@ -19,7 +19,7 @@ Place = tuple[int | None, int | None]
 NOWHERE: Place = (None, None)
 # Looking for a near name costs a comparison with every valid one; a file with thousands of wrong names gets
 # its problems without hints from here on.
-_MOST_SEARCHES = 100
+_MOST_COMPARISONS = 40_000
 
 
 def dotted(path: Path) -> str:
@@ -74,6 +74,7 @@ class Source:
         self.places: dict[Path, Place] = {}
         self.key_places: dict[Path, Place] = {}
         self._hints: dict[tuple[str, frozenset[str]], str | None] = {}
+        self._comparisons = 0
 
     def place(self, path: Path) -> Place:
         """The line and column of a value, or of the nearest part around it that has one."""
@@ -97,12 +98,14 @@ class Source:
         self.notes.append(Finding("note", code, dotted(path), self.key_place(path)[0], message))
 
     def hint(self, name: str, names: Iterable[str]) -> str | None:
-        """The nearest valid name; each name is looked for once, and only so many names in all."""
-        asked = (name, frozenset(names))
+        """The nearest valid name; each name is looked for once, and only with so many comparisons in all."""
+        valid = frozenset(names)
+        asked = (name, valid)
         if asked not in self._hints:
-            if len(self._hints) >= _MOST_SEARCHES:
+            self._comparisons += len(valid)
+            if self._comparisons > _MOST_COMPARISONS:
                 return None
-            self._hints[asked] = nearest(*asked)
+            self._hints[asked] = nearest(name, valid)
         return self._hints[asked]
 
     def raise_problems(self) -> None:

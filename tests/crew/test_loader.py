@@ -245,6 +245,14 @@ def test_thousands_of_unknown_keys_are_no_matter():
     assert len(load_crew(keys + HEAD + TASKS).findings) == 5_000
 
 
+@pytest.mark.timeout(20)
+def test_thousands_of_unknown_names_are_no_matter():
+    tasks = "".join(f"  task{n}: {{description: d, dependencies: [tsak{n}]}}\n" for n in range(2_000))
+    problems = problems_of(f"{HEAD}tasks:\n{tasks}")
+    assert len(problems) == 2_000
+    assert problems[0].hint
+
+
 @pytest.mark.parametrize(
     ("mounts", "needle"),
     [

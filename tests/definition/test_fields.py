@@ -80,7 +80,13 @@ def test_values_in_a_few_words(value, words):
 def test_hints_are_looked_for_only_so_often():
     source = read_source("a: 1\n")
     names = frozenset(f"name{number}" for number in range(200))
-    hints = [source.hint(f"nam{number}", names) for number in range(200)]
-    assert all(hints[:100])
-    assert not any(hints[100:])
+    hints = [source.hint(f"nam{number}", names) for number in range(400)]
+    assert all(hints[:200])
+    assert not any(hints[200:])
     assert source.hint("nam1", names) == hints[1]
+
+
+def test_many_valid_names_are_looked_through_the_less_often():
+    source = read_source("a: 1\n")
+    names = frozenset(f"name{number}" for number in range(20_000))
+    assert [bool(source.hint(name, names)) for name in ("nam1", "nam2", "nam3")] == [True, True, False]
