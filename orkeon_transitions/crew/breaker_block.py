@@ -30,9 +30,6 @@ class BreakerBlock:
 
 def read_breaker_block(source: Source, value: Any, path: Path) -> BreakerBlock | None:
     """Reads a `circuitBreaker` block of a crew file; problems go to the source."""
-    if isinstance(value, dict):
-        # Null says nothing: it is as if the key were not there.
-        value = {key: content for key, content in value.items() if content is not None}
     block = read_policy_block(source, value, path, further=GUARD_LIMITS)
     if block is None:
         return None

@@ -93,3 +93,8 @@ def test_a_preset_wider_than_the_budgets_stays():
         running_limits({"preset": "permissive", "maxToolCallsPerRound": 0}, None).policy.max_transitions
         == 1000
     )
+
+
+def test_an_unknown_key_is_one_also_without_a_value():
+    with pytest.raises(CrewDefinitionError, match=r"unknown key 'presett' \(did you mean 'preset'\?\)"):
+        resolve_policy({"presett": None}, None)
