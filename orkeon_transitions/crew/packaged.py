@@ -6,20 +6,19 @@ import os
 from importlib import resources
 from pathlib import Path
 
-CREW_FILES = ("crew.yaml", "config.yaml")
+CREW_FILE = "crew.yaml"
 OUTPUT_FOLDER = "orkeon-output"
 
 
 def example_names() -> list[str]:
     """The names under which `load_crew` finds the packaged crews."""
-    root = _examples()
-    return sorted(entry.name for entry in root.iterdir() if _crew_file(entry)) if root.is_dir() else []
+    return sorted(file.parent.name for file in _examples().glob(f"*/{CREW_FILE}"))
 
 
 def example_file(name: str | os.PathLike[str]) -> Path | None:
     """The crew file of a packaged example, or None if there is no such example."""
     named = os.fspath(name)
-    return _crew_file(_examples() / named) if named in example_names() else None
+    return _examples() / named / CREW_FILE if named in example_names() else None
 
 
 def output_folder(file: Path) -> Path | None:
@@ -39,7 +38,3 @@ def output_folder(file: Path) -> Path | None:
 
 def _examples() -> Path:
     return Path(str(resources.files("orkeon_transitions").joinpath("examples")))
-
-
-def _crew_file(folder: Path) -> Path | None:
-    return next((folder / name for name in CREW_FILES if (folder / name).is_file()), None)
