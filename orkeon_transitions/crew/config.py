@@ -1,4 +1,4 @@
-"""What a crew file says, once it has been read and found sound: frozen values without behaviour."""
+"""What a crew file says, once it has been read and found sound: frozen values."""
 
 from __future__ import annotations
 
@@ -61,10 +61,8 @@ class CrewConfig:
     Attributes:
         name: The crew's name.
         goal: What all of it is for.
-        process: How the tasks are run.
         circuit_breaker: The limits of every task, as written.
         mounts: Folders that the tools may touch.
-        llm: Which model answers.
         agents: By key, in file order.
         tasks: By key, in file order.
         folder: Where relative folders of the host are looked for.
@@ -72,10 +70,15 @@ class CrewConfig:
 
     name: str
     goal: str = ""
-    process: str = "sequential"
     circuit_breaker: BreakerBlock | None = None
     mounts: tuple[MountSpec, ...] = ()
-    llm: str = "offline"
     agents: Mapping[str, AgentConfig] = field(default_factory=dict)
     tasks: Mapping[str, TaskConfig] = field(default_factory=dict)
     folder: Path = Path()
+
+    def tools_of(self, task: TaskConfig) -> tuple[str, ...]:
+        """The names of the tools that a task's agent may use for it: the task's own, else the agent's."""
+        agent = self.agents.get(task.agent)
+        if task.tools is not None or agent is None:
+            return task.tools or ()
+        return agent.tools

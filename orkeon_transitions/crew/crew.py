@@ -7,7 +7,6 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from orkeon_transitions.crew.agent_loop import AgentLoop
 from orkeon_transitions.crew.builtin_tools import BUILTIN_NAMES, builtin_tools
 from orkeon_transitions.crew.chat import ChatModel
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
-from orkeon_transitions.crew.cross_checks import tools_of
 from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
 from orkeon_transitions.crew.filling import filled
 from orkeon_transitions.crew.loader import LoadedCrew, read_crew
@@ -166,7 +164,7 @@ class Crew:
         return AgentLoop(
             model=model or OfflineModel(),
             tools=self._tools,
-            tools_of={task.id: tools_of(config, task) for task in config.tasks.values()},
+            tools_of={task.id: config.tools_of(task) for task in config.tasks.values()},
             mounts=self.mounts,
             goal=config.goal,
         )
@@ -217,4 +215,4 @@ def _refused(what: str | os.PathLike[str], message: str, hint: str | None = None
 def _placed(spec: MountSpec, folder: Path, output: Path | None) -> Mount:
     """Puts a mount's folder on this computer; what may be written never lies inside of the package."""
     base = output if output is not None and spec.mode == "rw" else folder
-    return replace(Mount(base / Path(spec.host).expanduser(), spec.virtual, spec.mode))
+    return Mount(base / Path(spec.host).expanduser(), spec.virtual, spec.mode)

@@ -42,14 +42,6 @@ def check_references(config: CrewConfig, source: Source, *, tools: Collection[st
     _check_folders(config, warn)
 
 
-def tools_of(config: CrewConfig, task: TaskConfig) -> tuple[str, ...]:
-    """The names of the tools that a task's agent may use for it: the task's own, else the agent's."""
-    agent = config.agents.get(task.agent)
-    if task.tools is not None or agent is None:
-        return task.tools or ()
-    return agent.tools
-
-
 class _Known:
     """The names of one kind that may be used."""
 
@@ -91,7 +83,7 @@ def _check_deliverable(source: Source, task: TaskConfig, config: CrewConfig, war
     if not roomy or ".." in path.parts:
         where = ", ".join(writable) or "there is no mount with ':rw'"
         source.problem(at, f"'{task.deliverable}' must be a file below a folder that may be written: {where}")
-    elif "file_write" not in tools_of(config, task):
+    elif "file_write" not in config.tools_of(task):
         warn(at, "unwritten-deliverable", "the task has no 'file_write': nothing here writes the deliverable")
 
 

@@ -78,15 +78,15 @@ class _CrewReader:
             self._source.problem(("crew",), message, at_key=True)
             raise CrewDefinitionError(self._source.problems)
         block = self._block(data, (), CREW)
+        self._check_process(block)
+        self._check_model(block)
         agents = {key: self._agent(key, value) for key, value in self._members(block, "agents")}
         tasks = {key: self._task(key, value) for key, value in self._members(block, "tasks")}
         return CrewConfig(
             name=block.name("name") or (file.stem if file else "crew"),
             goal=block.text("goal") or "",
-            process=self._process(block),
             circuit_breaker=self._breaker(block),
             mounts=self._mounts(block),
-            llm=self._llm(block),
             agents=agents,
             tasks=_assigned(tasks, list(agents)),
             folder=file.resolve().parent if file else FilePath.cwd(),
@@ -94,7 +94,7 @@ class _CrewReader:
 
     def _agent(self, key: str, value: dict[str, Any]) -> AgentConfig:
         block = self._block(value, ("agents", key), AGENT)
-        self._llm(block)
+        self._check_model(block)
         return AgentConfig(
             id=key,
             role=block.text("role") or "",
@@ -105,14 +105,9 @@ class _CrewReader:
 
     def _task(self, key: str, value: dict[str, Any]) -> TaskConfig:
         block = self._block(value, ("tasks", key), TASK)
-        description = block.text("description")
-        if block.require("description") and not (description or "").strip() and description is not None:
-            block.problem("description", "must not be empty")
-        if block.get("description") is None and "description" in block:
-            block.problem("description", "must be text, not null")
         return TaskConfig(
             id=key,
-            description=description or "",
+            description=self._description(block),
             expected_output=block.text("expected_output") or "",
             agent=block.name("agent") or "",
             dependencies=_once(block.names("dependencies")),
@@ -120,6 +115,16 @@ class _CrewReader:
             deliverable=block.name("deliverable"),
             circuit_breaker=self._breaker(block),
         )
+
+    def _description(self, block: Block) -> str:
+        text = block.text("description")
+        if not block.require("description"):
+            return ""
+        if block.get("description") is None:
+            block.problem("description", "must be text, not null")
+        elif text is not None and not text.strip():
+            block.problem("description", "must not be empty")
+        return text or ""
 
     def _members(self, block: Block, key: str) -> list[tuple[str, dict[str, Any]]]:
         """The agents or the tasks, those that can be read at all."""
@@ -138,29 +143,27 @@ class _CrewReader:
                 self._source.problem((key, name), f"must be a mapping, not {shown(content)}")
         return [(name, content) for name, content in value.items() if isinstance(content, dict)]
 
-    def _process(self, block: Block) -> str:
+    def _check_process(self, block: Block) -> None:
         written = block.name("process")
         if written is None:
-            return PROCESSES[0]
+            return
         folded = written.strip().lower()
         if folded in LATER_PROCESSES:
             block.problem("process", f"process '{folded}' is not there yet: only {_listed(PROCESSES)} is")
         elif folded not in PROCESSES:
             hint = self._source.hint(folded, [*PROCESSES, *LATER_PROCESSES])
             block.problem("process", f"unknown process '{written}': valid is {_listed(PROCESSES)}", hint)
-        return folded
 
-    def _llm(self, block: Block) -> str:
+    def _check_model(self, block: Block) -> None:
         """Only the offline model is there: any other name must not be taken for it."""
         written = block.get("llm")
+        if written is None:
+            return
         if isinstance(written, dict):
             folded = {snake_case(key): value for key, value in written.items()}
             written = folded.get("model") or folded.get("provider") or folded.get("name")
-        if written is None and block.get("llm") is None:
-            return "offline"
         if not (isinstance(written, str) and written.strip().lower() == "offline"):
             block.problem("llm", f"the model {shown(written)} is not there yet: only 'offline' is")
-        return "offline"
 
     def _breaker(self, block: Block) -> Any:
         return read_breaker_block(self._source, block.get("circuit_breaker"), block.at("circuit_breaker"))

@@ -206,7 +206,8 @@ def test_switched_off_is_as_good_as_absent():
 
 @pytest.mark.parametrize("llm", ["offline", "Offline", "{model: offline}", "{provider: offline}"])
 def test_the_offline_model_is_there(llm):
-    assert load_crew(f"llm: {llm}\n{HEAD}{TASKS}").config.llm == "offline"
+    assert load_crew(f"llm: {llm}\n{HEAD}{TASKS}").findings == ()
+    assert load_crew(f"agents:\n  cook: {{llm: {llm}}}\n{TASKS}").findings == ()
 
 
 @pytest.mark.parametrize("llm", ["gpt-5", "{model: gpt-5}", "{}", "7", "[offline]"])
