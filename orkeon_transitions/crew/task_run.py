@@ -43,9 +43,9 @@ class TaskRun:
     executor: AgentExecutor
     context: TaskContext
     observer: CrewObserver
-    _history: list[TransitionResult] = field(default_factory=list)
-    _output: str = ""
-    _error: str | None = None
+    _history: list[TransitionResult] = field(default_factory=list, init=False)
+    _output: str = field(default="", init=False)
+    _error: str | None = field(default=None, init=False)
 
     @property
     def _machine(self) -> AsyncTaskExecution:
