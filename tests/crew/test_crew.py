@@ -335,5 +335,7 @@ def test_a_healthy_task_is_never_cut_short_by_a_preset():
         """Looks."""
         return n
 
-    rounds = [calls(*[("look", {"n": n}) for n in range(start, start + 10)]) for start in (0,)]
-    assert crew_of_one(look, breaker="preset: strict").run_sync(model=ScriptedModel(*rounds, "done")).success
+    ten_calls = calls(*[("look", {"n": n}) for n in range(10)])
+    assert (
+        crew_of_one(look, breaker="preset: strict").run_sync(model=ScriptedModel(ten_calls, "done")).success
+    )
