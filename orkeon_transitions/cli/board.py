@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orkeon_transitions.crew import CrewObserver, CrewResult, TaskMoved, TaskResult, TaskStarted
+    from orkeon_transitions.crew import CrewObserver, CrewResult, TaskResult, TaskStarted
 
 
 @dataclass(slots=True)
@@ -23,7 +23,6 @@ class TaskLine:
         result: How it went, once it has ended.
         began: When it was begun, on the board's clock.
         took: How many seconds it took, once it has ended.
-        tool_calls: How many it made so far, in all rounds.
     """
 
     task: str
@@ -33,7 +32,6 @@ class TaskLine:
     result: TaskResult | None = None
     began: float | None = None
     took: float | None = None
-    tool_calls: int = 0
 
     @property
     def state(self) -> str:
@@ -66,9 +64,9 @@ class Board:
         self.began = self.clock()
 
     @classmethod
-    def of(cls, crew: str, agents_by_task: Mapping[str, str] | Iterable[tuple[str, str]]) -> Board:
-        """A board on which every task waits."""
-        return cls(crew, {task: TaskLine(task, agent) for task, agent in dict(agents_by_task).items()})
+    def of(cls, crew: str, tasks: Iterable[tuple[str, str]]) -> Board:
+        """A board on which every task waits; each comes with its agent."""
+        return cls(crew, {task: TaskLine(task, agent) for task, agent in tasks})
 
     @property
     def elapsed(self) -> float:
@@ -81,7 +79,6 @@ class Board:
 
         return CrewObserver(
             task_started=self._started,
-            task_moved=self._moved,
             task_finished=self._finished,
             crew_finished=self._ended,
         )
@@ -90,10 +87,6 @@ class Board:
         line = self.lines.setdefault(fact.task, TaskLine(fact.task, fact.agent))
         line.agent, line.machine, line.status, line.began = fact.agent, fact.machine, "running", self.clock()
         self.changed(line)
-
-    def _moved(self, fact: TaskMoved) -> None:
-        if str(fact.transition.trigger) == "request_tool_call" and fact.transition.accepted:
-            self.lines[fact.task].tool_calls += 1
 
     def _finished(self, result: TaskResult) -> None:
         line = self.lines.setdefault(result.id, TaskLine(result.id, result.agent or ""))

@@ -100,9 +100,8 @@ def draw(board: Board, console: Console) -> Table:
         box=ROUNDED,
         border_style="dim",
         header_style="bold",
-        title=Text(f"{visible(board.crew)}  {done} of {len(lines)} tasks  {seconds(board.elapsed)}"),
+        title=Text(f"{visible(board.crew)}  {done} of {len(lines)} tasks  {seconds(board.elapsed)}", "bold"),
         title_justify="left",
-        title_style="bold",
     )
     columns = [column for column in COLUMNS if console.width >= column.needs]
     for column in columns:

@@ -10,7 +10,7 @@ from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.cli.board import Board
 from orkeon_transitions.cli.live import draw, gauge, progress, seconds
 from orkeon_transitions.cli.screen import Screen
-from orkeon_transitions.crew import TaskMoved, TaskResult, TaskRunStatus, TaskStarted
+from orkeon_transitions.crew import TaskResult, TaskRunStatus, TaskStarted
 from orkeon_transitions.machines import TaskExecution
 
 
@@ -83,14 +83,6 @@ def test_a_task_that_has_ended(board, clock):
     assert row(lines, "look")[-1] == "2.5 s"
     board.observer().task_finished(TaskResult("write", TaskRunStatus.SKIPPED, agent="writer"))
     assert row(shown(board), "write") == ["write", "skipped", "", "", "", ""]
-
-
-def test_tool_calls_are_counted_over_all_rounds(board):
-    machine = start(board)
-    moved = board.observer().task_moved
-    for result in (machine.begin_execution(), machine.request_tool_call(), machine.tool_call_completed()):
-        moved(TaskMoved("look", result, machine.circuit_status))
-    assert board.lines["look"].tool_calls == 1
 
 
 def test_the_agent_is_shown_where_there_is_room(board):
