@@ -25,8 +25,9 @@ class _JumpingSelector(selectors.DefaultSelector):
                 raise Deadlock("all tasks wait, and there is no timer")
             return ready
         ready = super().select(0)
-        if not ready:
-            self.loop.now += timeout
+        if not ready and timeout > 0:
+            # Exactly to the next timer: adding up the waiting times would gather rounding errors.
+            self.loop.now = max(self.loop.now, self.loop._scheduled[0].when())
         return ready
 
 

@@ -1,0 +1,46 @@
+"""A machine that is restored from a snapshot goes on exactly like the original."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+
+from tests.properties.runs import KINDS, Subject, definitions, shape, steps
+from tests.virtual_time import run
+
+
+@pytest.mark.parametrize("machine_class", KINDS)
+@given(definition=definitions(), before=steps(8), after=steps(8))
+def test_a_restored_machine_goes_on_exactly_like_the_original(machine_class, definition, before, after):
+    async def main():
+        original = Subject(machine_class, definition)
+        for step in before:
+            await original.go(step)
+        saved = original.machine.snapshot().model_dump_json()
+        again = Subject(machine_class, definition, saved)
+        del original.facts[:], original.log[:]
+        _compare(original, again)
+        for step in after:
+            await asyncio.sleep(step.seconds)
+            outcomes = []
+            for subject in (original, again):
+                await subject.prepare(step)
+                outcomes.append(shape(await subject.fire()))
+            assert outcomes[0] == outcomes[1]
+            _compare(original, again)
+        assert original.log == again.log
+        assert [type(fact) for fact, _ in original.facts] == [type(fact) for fact, _ in again.facts]
+
+    run(main())
+
+
+def _compare(original, again):
+    """Everything that two machines show of themselves."""
+    first, second = (
+        subject.machine.snapshot().model_dump(mode="json", exclude={"taken_at"})
+        for subject in (original, again)
+    )
+    assert first == second
+    assert original.machine.circuit_status == again.machine.circuit_status
+    assert original.machine.state == again.machine.state
+    assert original.machine.is_terminal == again.machine.is_terminal
