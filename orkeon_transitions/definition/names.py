@@ -7,6 +7,7 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Iterable
+from enum import Enum
 
 # Control characters, lone surrogates, and the two separators that some readers take for line ends.
 _UNFIT_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -27,6 +28,11 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     by_folded = {valid.casefold(): valid for valid in sorted(names)}
     close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=_LEAST_LIKENESS)
     return by_folded[close[0]] if close else None
+
+
+def enum_text(member: Enum) -> str:
+    """The text by which an Enum member is known: its value if that is text, else its name."""
+    return str.__str__(member.value) if isinstance(member.value, str) else member.name
 
 
 def snake_case(key: str) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+from orkeon_transitions.definition.building import DEEPEST
 from orkeon_transitions.definition.models import StateDefinition, TransitionDefinition
+from orkeon_transitions.definition.names import enum_text
 from orkeon_transitions.definition.places import Path, Source
 from orkeon_transitions.errors import DefinitionError
 
-_DEEPEST = 60
 _STATE_LISTS = ("on_enter", "on_exit", "tags")
 
 
@@ -31,11 +32,6 @@ def plain_source(data: Mapping[Any, Any], *, error: type[DefinitionError] = Defi
     return source
 
 
-def enum_text(member: Enum) -> str:
-    """The text by which an Enum member is known: its value if that is text, else its name."""
-    return str.__str__(member.value) if isinstance(member.value, str) else member.name
-
-
 def _plain(source: Source, value: Any, path: Path) -> Any:
     if isinstance(value, Enum):
         return enum_text(value)
@@ -43,9 +39,9 @@ def _plain(source: Source, value: Any, path: Path) -> Any:
         return str.__str__(value)
     if isinstance(value, type) and issubclass(value, Enum):
         return [enum_text(member) for member in value]
-    if len(path) > _DEEPEST:
+    if len(path) > DEEPEST:
         # What contains itself would come here again and again: this one problem ends it.
-        source.problem(path[:1], f"nested more than {_DEEPEST} deep (does it contain itself?)")
+        source.problem(path[:1], f"nested more than {DEEPEST} deep (does it contain itself?)")
         source.raise_problems()
     if isinstance(value, Mapping):
         return _plain_mapping(source, value, path)

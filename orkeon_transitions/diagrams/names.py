@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
+from orkeon_transitions.definition.names import enum_text
+
 # A name may hold any text; of these characters none can stand in XML, and most cannot be seen.
 _UNPRINTABLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def plain_name(name: Any) -> str:
     """The text of a state or a trigger that may be an Enum member."""
-    if isinstance(name, Enum):
-        return name.value if isinstance(name.value, str) else name.name
-    return str(name)
+    return enum_text(name) if isinstance(name, Enum) else str(name)
 
 
 def printable(text: str) -> str:

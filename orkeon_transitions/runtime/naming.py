@@ -8,6 +8,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from orkeon_transitions.definition.names import enum_text
+
 
 def text_of(name: Any) -> str:
     """The text by which definitions, status and journals know a state or trigger.
@@ -16,7 +18,7 @@ def text_of(name: Any) -> str:
         TypeError: It is neither a text nor an Enum member.
     """
     if isinstance(name, Enum):
-        return name.value if isinstance(name.value, str) else name.name
+        return enum_text(name)
     if isinstance(name, str):
         return name
     raise TypeError(f"a state or trigger is a text or an Enum member, not {type(name).__name__}: {name!r}")
