@@ -47,8 +47,7 @@ def resolve_policy(crew_block: AnyBlock, task_block: AnyBlock) -> CircuitBreaker
     """
     crew, task = _read(crew_block), _read(task_block)
     base = CircuitBreakerPolicy.preset(task.preset or crew.preset or "strict")
-    known = {name: getattr(base, name) for name in CircuitBreakerPolicy.model_fields}
-    return CircuitBreakerPolicy(**known | dict(crew.fields) | dict(task.fields))
+    return base.model_copy(update={**crew.fields, **task.fields})
 
 
 def resolve_guard_context(crew_block: AnyBlock, task_block: AnyBlock) -> TaskExecutionGuardContext:

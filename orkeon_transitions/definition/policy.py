@@ -41,13 +41,10 @@ class PolicyBlock:
     fields: Mapping[str, Any]
     rest: Block = field(compare=False)
 
-    def policy(self, base: CircuitBreakerPolicy | None = None) -> CircuitBreakerPolicy:
-        """The policy: the preset, or else the base, or else the default, with the fields over it."""
-        if self.preset is not None:
-            base = CircuitBreakerPolicy.preset(self.preset)
-        under = base or CircuitBreakerPolicy()
-        everything = {name: getattr(under, name) for name in CircuitBreakerPolicy.model_fields}
-        return CircuitBreakerPolicy(**everything | dict(self.fields))
+    def policy(self) -> CircuitBreakerPolicy:
+        """The policy: the preset, or else the default, with the fields over it."""
+        base = CircuitBreakerPolicy.preset(self.preset or "default")
+        return base.model_copy(update=dict(self.fields))
 
 
 def read_policy(source: Source, value: Any, path: Path) -> CircuitBreakerPolicy | None:

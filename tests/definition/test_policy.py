@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
-from orkeon_transitions.definition import load_definition, read_policy, read_policy_block, read_source
+from orkeon_transitions.definition import load_definition, read_source
+from orkeon_transitions.definition.policy import read_policy, read_policy_block
 from tests.definition.problems import machine, only_problem
 
 
@@ -117,17 +118,15 @@ def test_a_block_says_only_what_is_written():
     assert block.fields == {"state_timeout": timedelta(seconds=4)}
     assert block.rest.get("max_retries") == 2
     assert block.rest.at("max_retries") == ("circuitBreaker", "maxRetries")
-    assert block.policy(CircuitBreakerPolicy.strict()) == CircuitBreakerPolicy.permissive().model_copy(
+    assert block.policy() == CircuitBreakerPolicy.permissive().model_copy(
         update={"state_timeout": timedelta(seconds=4)}
     )
     assert not source.problems
 
 
-def test_a_block_without_a_preset_goes_over_a_base():
+def test_a_block_without_a_preset_goes_over_the_default():
     source = read_source("max_transitions: 3\n")
-    block = read_policy_block(source, source.data, ())
-    assert block.policy(CircuitBreakerPolicy.strict()).state_timeout == timedelta(minutes=2)
-    assert read_policy(source, source.data, ()).state_timeout == timedelta(minutes=5)
+    assert read_policy(source, source.data, ()) == CircuitBreakerPolicy(max_transitions=3)
     assert read_policy(source, None, ()) is None
 
 
