@@ -5,21 +5,17 @@ of a definition without running it. What never belongs here: a machine that move
 """
 
 from orkeon_transitions.definition.checks import check_definition
-from orkeon_transitions.definition.fields import Block, read_block
 from orkeon_transitions.definition.findings import Finding
 from orkeon_transitions.definition.models import MachineDefinition, StateDefinition, TransitionDefinition
 from orkeon_transitions.definition.names import nearest
 from orkeon_transitions.definition.places import Source
-from orkeon_transitions.definition.policy import PolicyBlock, read_policy, read_policy_block
 from orkeon_transitions.definition.reading import load_definition
 from orkeon_transitions.definition.schema import machine_schema
 from orkeon_transitions.definition.source import read_source
 
 __all__ = [
-    "Block",
     "Finding",
     "MachineDefinition",
-    "PolicyBlock",
     "Source",
     "StateDefinition",
     "TransitionDefinition",
@@ -27,8 +23,5 @@ __all__ = [
     "load_definition",
     "machine_schema",
     "nearest",
-    "read_block",
-    "read_policy",
-    "read_policy_block",
     "read_source",
 ]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orkeon_transitions.definition import read_block, read_source
-from orkeon_transitions.definition.fields import read_names, read_prose, shown
+from orkeon_transitions.definition import read_source
+from orkeon_transitions.definition.fields import read_block, read_names, read_prose, shown
 
 
 def block_of(text, **options):
