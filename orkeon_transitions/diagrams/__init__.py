@@ -5,7 +5,7 @@ throwaway machine; no machine that runs is touched, no callback is called. What 
 machine may do, and where facts come from.
 """
 
-from orkeon_transitions.diagrams.notebook import load_ipython_extension, mimebundle
+from orkeon_transitions.diagrams.notebook import mimebundle
 from orkeon_transitions.diagrams.render import render, to_dot, to_mermaid, to_png, to_svg
 
-__all__ = ["load_ipython_extension", "mimebundle", "render", "to_dot", "to_mermaid", "to_png", "to_svg"]
+__all__ = ["mimebundle", "render", "to_dot", "to_mermaid", "to_png", "to_svg"]

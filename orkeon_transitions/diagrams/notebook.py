@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from orkeon_transitions.definition.models import MachineDefinition
 from orkeon_transitions.diagrams.render import to_mermaid, to_svg
 from orkeon_transitions.errors import MissingExtraError
 
@@ -19,9 +18,3 @@ def mimebundle(subject: Any) -> dict[str, str]:
         return {"image/svg+xml": to_svg(subject), "text/plain": f"<{type(subject).__name__}>"}
     except MissingExtraError:
         return {"text/plain": to_mermaid(subject)}
-
-
-def load_ipython_extension(ipython: Any) -> None:
-    """Let definitions show themselves as well: `%load_ext orkeon_transitions.diagrams` in a notebook."""
-    formatter = ipython.display_formatter.mimebundle_formatter
-    formatter.for_type(MachineDefinition, lambda definition, **_: mimebundle(definition))
