@@ -40,7 +40,7 @@ class _FailedError(Exception):
 
 
 def lay_out(dot_text: str, kind: str) -> bytes:
-    """Let Graphviz lay a picture out.
+    """Lets Graphviz lay a picture out.
 
     Args:
         dot_text: The picture in Graphviz' language.
@@ -63,7 +63,7 @@ def lay_out(dot_text: str, kind: str) -> bytes:
     if kind == "pdf":
         # No extra helps here: graphviz-pure draws no PDF.
         raise OrkeonError(
-            f"A PDF needs the program `dot` of a system Graphviz ({DOWNLOAD}); it was not found"
+            f"a PDF needs the program `dot` of a system Graphviz ({DOWNLOAD}); it was not found"
         )
     raise MissingExtraError(
         f"The program `dot` was not found: install Graphviz ({DOWNLOAD}) or the extra. {WITHOUT}",

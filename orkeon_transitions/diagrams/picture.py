@@ -140,7 +140,7 @@ class Picture:
 
 
 def make_picture(definition: MachineDefinition, run: Run) -> Picture:
-    """Lay out what is to be drawn.
+    """Lays out what is to be drawn.
 
     Args:
         definition: The machine.

@@ -36,7 +36,7 @@ def render(
     snapshot: Any = None,
     trace: Iterable[TraceStep] | None = None,
 ) -> Path:
-    """Draw a machine into a file.
+    """Draws a machine into a file.
 
     The file is written whole or not at all; one that is there is replaced.
 
@@ -58,7 +58,7 @@ def render(
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise OrkeonError(f"Cannot draw '{path}': the suffix must be one of {', '.join(FORMATS)}")
+        raise OrkeonError(f"cannot draw '{path}': the suffix must be one of {', '.join(FORMATS)}")
     picture = _picture(subject, snapshot, trace)
     if suffix == ".mmd":
         content = mermaid_text(picture).encode()
@@ -70,17 +70,17 @@ def render(
 
 
 def to_mermaid(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
-    """Draw a machine as a Mermaid `stateDiagram-v2`; needs nothing installed. Arguments as in `render`."""
+    """Draws a machine as a Mermaid `stateDiagram-v2`; needs nothing installed. Arguments as in `render`."""
     return mermaid_text(_picture(subject, snapshot, trace))
 
 
 def to_dot(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
-    """Draw a machine in Graphviz' language; needs no Graphviz installed. Arguments as in `render`."""
+    """Draws a machine in Graphviz' language; needs no Graphviz installed. Arguments as in `render`."""
     return _dot_text(_picture(subject, snapshot, trace))
 
 
 def to_svg(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
-    """Draw a machine as SVG.
+    """Draws a machine as SVG.
 
     States have the ids `state-<name>`, arrows `arrow-<from>-<to>`, both classes that say what they are.
     Arguments and errors as in `render`.
@@ -89,7 +89,7 @@ def to_svg(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | N
 
 
 def to_png(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> bytes:
-    """Draw a machine as a PNG image. Arguments and errors as in `render`."""
+    """Draws a machine as a PNG image. Arguments and errors as in `render`."""
     return _laid_out(_picture(subject, snapshot, trace), "png")
 
 
@@ -98,7 +98,7 @@ def _picture(subject: Any, snapshot: Any, trace: Iterable[TraceStep] | None) -> 
     if callable(definition):
         definition = definition()
     if not isinstance(definition, MachineDefinition):
-        raise OrkeonError(f"Cannot draw {type(subject).__name__}: it is no machine and no machine definition")
+        raise OrkeonError(f"cannot draw {type(subject).__name__}: it is no machine and no machine definition")
     if snapshot is None and callable(own := getattr(subject, "snapshot", None)):
         snapshot = own()
     return make_picture(definition, read_run(definition, snapshot, trace))

@@ -76,7 +76,7 @@ class Run:
 
 
 def read_run(definition: MachineDefinition, snapshot: Any, trace: Iterable[TraceStep] | None) -> Run:
-    """Read a snapshot and a trace against a definition.
+    """Reads a snapshot and a trace against a definition.
 
     Args:
         definition: The machine.
@@ -95,7 +95,7 @@ def read_run(definition: MachineDefinition, snapshot: Any, trace: Iterable[Trace
     plain = snapshot if isinstance(snapshot, Mapping) else snapshot.model_dump(mode="json")
     current = plain_name(plain["state"])
     if current not in definition.states_by_name:
-        raise OrkeonError(f"The snapshot's state '{current}' is not a state of machine '{definition.name}'")
+        raise OrkeonError(f"the snapshot's state '{current}' is not a state of machine '{definition.name}'")
     trip = plain.get("trip")
     return Run(
         current=current,

@@ -10,7 +10,7 @@ from orkeon_transitions.errors import OrkeonError
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file beside its target and move it there in one step.
+    """Writes a file beside its target and moves it there in one step.
 
     Raises:
         OrkeonError: The folder is missing or cannot be written, or the disk is full; the target is untouched.
@@ -25,7 +25,7 @@ def write_whole(path: Path, content: bytes) -> Path:
             file.write(content)
         draft.replace(target)
     except OSError as error:
-        raise OrkeonError(f"Cannot write '{path}': {_reason(target, error)}") from error
+        raise OrkeonError(f"cannot write '{path}': {_reason(target, error)}") from error
     finally:
         with suppress(OSError):
             draft.unlink()

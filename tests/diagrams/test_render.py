@@ -46,7 +46,7 @@ def test_an_unknown_suffix_is_refused_with_the_valid_ones(name, tmp_path):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(OrkeonError, match=r"Cannot write '.*m\.svg': the folder '.*gone' does not exist"):
+    with pytest.raises(OrkeonError, match=r"cannot write '.*m\.svg': the folder '.*gone' does not exist"):
         render(ticket(), tmp_path / "gone" / "m.svg")
 
 
@@ -93,7 +93,7 @@ def test_others_may_read_the_file(tmp_path):
 
 @pytest.mark.parametrize("subject", [None, "task_execution", {"initial": "a"}, TaskExecution])
 def test_what_is_no_machine_is_refused(subject):
-    with pytest.raises(OrkeonError, match="Cannot draw"):
+    with pytest.raises(OrkeonError, match="cannot draw"):
         to_mermaid(subject)
 
 
