@@ -83,6 +83,7 @@ def test_a_failure_of_all_is_told_in_their_words(path, no_wheel, tmp_path, scrip
     assert words in str(caught.value)
     assert "Mermaid" in str(caught.value)
     assert not (tmp_path / "m.png").exists()
+    assert mimebundle(ticket()) == {"text/plain": to_mermaid(ticket())}
 
 
 def test_a_dot_that_hangs_is_ended(path, no_wheel, monkeypatch):
