@@ -12,32 +12,8 @@ from orkeon_transitions.machines import (
     machine_definition,
 )
 from orkeon_transitions.runtime import TriggerEvent
-
-
-class Clock:
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-def agent_in(state, **options):
-    agent = HermesAgentFSM("s1", **options)
-    agent.register_tool("web_search")
-    if state != "idle":
-        agent.receive_task(task="Compare three parsers")
-        agent.plan_steps = ["read", "measure", "write"]
-    if state in ("executing", "waiting", "error", "completed"):
-        agent.plan_ready()
-    if state == "waiting":
-        agent.call_tool(tool_name="web_search", query="q")
-    if state == "error":
-        agent.execution_error(error="boom")
-    if state == "completed":
-        agent.finish_execution(result="report")
-    assert agent.state == state
-    return agent
+from tests.machines.agents import agent_in
+from tests.runtime.samples import Clock
 
 
 # ---------------------------------------------------------------------------------------------------- rows
@@ -259,7 +235,7 @@ def test_logging_before_the_first_transition_logs_nothing():
 
 # ----------------------------------------------------------------------------------------------- the context
 def test_the_context_is_a_frozen_view_of_the_seeds_fields():
-    clock = Clock()
+    clock = Clock(0.0)
     agent = agent_in("waiting", clock=clock, max_retries=5, wait_timeout=12)
     agent.spend(tokens=700)
     context = agent.context
@@ -286,7 +262,7 @@ def test_the_context_is_a_frozen_view_of_the_seeds_fields():
 
 
 def test_time_in_state_is_monotonic_and_goes_on():
-    clock = Clock()
+    clock = Clock(0.0)
     agent = agent_in("executing", clock=clock)
     clock.now += 4
     context = agent.context

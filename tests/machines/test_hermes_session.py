@@ -16,32 +16,8 @@ from orkeon_transitions.machines import (
     machine_definition,
 )
 from orkeon_transitions.store import replay
-
-
-class Clock:
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-def agent_in(state, **options):
-    agent = HermesAgentFSM("s1", **options)
-    agent.register_tool("web_search")
-    if state != "idle":
-        agent.receive_task(task="Compare three parsers")
-        agent.plan_steps = ["read", "measure", "write"]
-    if state in ("executing", "waiting", "error", "completed"):
-        agent.plan_ready()
-    if state == "waiting":
-        agent.call_tool(tool_name="web_search", query="q")
-    if state == "error":
-        agent.execution_error(error="boom")
-    if state == "completed":
-        agent.finish_execution(result="report")
-    assert agent.state == state
-    return agent
+from tests.machines.agents import agent_in
+from tests.runtime.samples import Clock
 
 
 # -------------------------------------------------------------------------------------------------- budgets
@@ -82,7 +58,7 @@ def test_the_same_tool_call_over_and_over_is_a_repetition():
 
 # -------------------------------------------------------------------------------------------------- the wait
 def test_an_overdue_wait_times_out_at_the_next_trigger():
-    clock = Clock()
+    clock = Clock(0.0)
     agent = agent_in("waiting", clock=clock)
     clock.now += 30.5
     with pytest.raises(InvalidTransitionError):
@@ -97,7 +73,7 @@ def test_an_overdue_wait_times_out_at_the_next_trigger():
     ("wait", "waited", "state"), [(5, 6, "error"), (5, 5, "executing"), (0, 1e6, "executing")]
 )
 def test_the_wait_is_configurable(wait, waited, state):
-    clock = Clock()
+    clock = Clock(0.0)
     agent = agent_in("waiting", clock=clock, wait_timeout=wait)
     clock.now += waited
     agent.try_fire("tool_result_received", result=1)
@@ -240,7 +216,7 @@ def test_a_log_file_is_a_journal(tmp_path):
 
 # -------------------------------------------------------------------------------------------------- restore
 def test_a_restored_session_goes_on_exactly():
-    clock = Clock()
+    clock = Clock(0.0)
     agent = agent_in("waiting", clock=clock, max_retries=1, wait_timeout=10)
     clock.now += 7
     restored = HermesAgentFSM.restore(agent.snapshot().model_dump(mode="json"), clock=clock)

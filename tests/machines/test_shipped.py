@@ -1,7 +1,6 @@
 """What holds for every machine that ships: Enums, annotations, completion, both kinds of machine."""
 
 import asyncio
-import re
 from enum import StrEnum
 from typing import get_type_hints
 
@@ -9,7 +8,7 @@ import pytest
 
 import orkeon_transitions.machines as room
 from orkeon_transitions.machines import machine_definition, machine_names
-from orkeon_transitions.runtime import AsyncStateMachine, AsyncTrigger, StateMachine, Trigger
+from orkeon_transitions.runtime import AsyncStateMachine, AsyncTrigger, Trigger
 
 PAIRS = {
     "task_execution": (room.TaskExecution, room.AsyncTaskExecution),
@@ -65,13 +64,6 @@ def test_what_it_persists_are_attributes_and_json(name, kind):
     fields = fsm.snapshot().fields
     assert set(fields) == set(kind.persisted)
     assert kind.restore(fsm.snapshot().model_dump_json()).snapshot().fields == fields
-
-
-@pytest.mark.parametrize(("name", "kind"), CLASSES)
-def test_its_documentation_says_what_it_takes(name, kind):
-    assert kind.__doc__
-    if issubclass(kind, StateMachine):
-        assert re.search("options", kind.__doc__, re.IGNORECASE)
 
 
 def walk(name):

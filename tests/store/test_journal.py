@@ -1,7 +1,6 @@
 """Journals in files: what is written when, what happens when it cannot be, and torn files."""
 
 import asyncio
-import json
 import subprocess
 import sys
 import threading
@@ -21,17 +20,9 @@ from orkeon_transitions.machines import (
 )
 from orkeon_transitions.runtime import StateMachine
 from orkeon_transitions.store import JsonlJournal, replay
+from tests.store.journals import lines_of
 
 DEFINITION = machine_definition("task_execution")
-
-
-def lines_of(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.jsonl"
 
 
 # ------------------------------------------------------------------------------------------------- writing
@@ -131,7 +122,6 @@ def test_a_trip_says_which_limit_by_how_much_and_from_where(path, policy, limit,
         assert last["from_state"] == trip["state"]
         assert last["reason"]
     else:
-        assert last is not None
         assert last["fact"] == "circuit_broken"
         assert last["state"] == fsm.state
     back = replay(path, DEFINITION)

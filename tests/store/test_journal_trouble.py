@@ -18,17 +18,9 @@ from orkeon_transitions.machines import (
     machine_definition,
 )
 from orkeon_transitions.store import JsonlJournal, replay
+from tests.store.journals import lines_of
 
 DEFINITION = machine_definition("task_execution")
-
-
-def lines_of(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.jsonl"
 
 
 # ------------------------------------------------------------------------------------------------ closing
@@ -187,14 +179,10 @@ def test_a_folder_without_write_permission_is_one_clear_error(tmp_path):
         JsonlJournal(tmp_path / "run.jsonl")
 
 
-def test_a_file_that_may_not_be_repaired_is_an_error(path, monkeypatch):
+def test_a_file_that_cannot_be_repaired_is_an_error(path):
     path.write_bytes(b'{"half')
-
-    def refuse(self):
-        raise OSError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(JsonlJournal, "_repair", refuse)
-    with pytest.raises(JournalError, match="cannot repair"):
+    Path(f"{path}.torn").mkdir()
+    with pytest.raises(JournalError, match=r"cannot repair .*Is a directory"):
         JsonlJournal(path)
     assert path.read_bytes() == b'{"half'
 
