@@ -41,7 +41,7 @@ class Problem:
     """One thing that is wrong with a file, a text or a mapping.
 
     Attributes:
-        file: The file's name as it was given, `<text>` for a text, None for a mapping.
+        file: The file's name as it was given, `<text>` for a text, None for what a program gave.
         line: The line, counted from 1, or None where there is none.
         column: The column, counted from 1, or None where there is none.
         path: Where in the data, such as `transitions[2].dest`; empty for the whole.
@@ -57,12 +57,9 @@ class Problem:
     hint: str | None = None
 
     def __str__(self) -> str:
-        place = self.file or "<mapping>"
-        if self.line is not None:
-            place += f":{self.line}:{self.column}"
-        path = f"{self.path}: " if self.path else ""
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         hint = f" (did you mean '{self.hint}'?)" if self.hint else ""
-        return f"{place}: {path}{self.message}{hint}"
+        return ": ".join(filter(None, (place, self.path, f"{self.message}{hint}")))
 
 
 class DefinitionError(OrkeonError):

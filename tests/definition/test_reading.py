@@ -197,7 +197,7 @@ class TestProblems:
     def test_a_problem_of_a_mapping_has_no_place(self):
         problem = only_problem({"initial": "b", "states": ["a"]})
         assert (problem.file, problem.line, problem.column, problem.path) == (None, None, None, "initial")
-        assert str(problem) == "<mapping>: initial: unknown state 'b'"
+        assert str(problem) == "initial: unknown state 'b'"
 
 
 class TestGuards:
