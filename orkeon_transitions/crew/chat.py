@@ -76,11 +76,6 @@ class ChatModel(Protocol):
     An implementation must not retry by itself: each attempt is a transition of the task's machine.
     """
 
-    @property
-    def name(self) -> str:
-        """What results and journals call it."""
-        ...
-
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         """Makes one request.
 

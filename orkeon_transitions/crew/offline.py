@@ -41,8 +41,6 @@ SAMPLES = {
 class OfflineModel:
     """Answers without a language model; see the module."""
 
-    name = "offline"
-
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         """Gives the next tool calls, or the answer when there is nothing left to call."""
         seen = _Seen.of(messages, tools)

@@ -9,8 +9,6 @@ from orkeon_transitions.crew import ModelReply, ToolCall, Usage, load_crew
 class ScriptedModel:
     """Gives its replies in order, the last one again and again; keeps every conversation it was shown."""
 
-    name = "scripted"
-
     def __init__(self, *replies):
         self.replies = replies
         self.asked = []
