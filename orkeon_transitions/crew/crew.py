@@ -129,6 +129,7 @@ class Crew:
 
         Raises:
             CrewDefinitionError: An input is missing.
+            TypeError: The executor cannot be called, the model is none, or both are given.
             CancelledError: The run was cancelled; every running task's machine then is in `cancelled`.
             Exception: What the journal raises: the run stops before a fact is lost.
         """
@@ -160,7 +161,11 @@ class Crew:
         self, config: CrewConfig, executor: Executor | None, model: ChatModel | None
     ) -> AgentExecutor:
         if executor is not None:
+            if model is not None:
+                raise TypeError("an executor does without a model: give one of them")
             return executor if isinstance(executor, AgentLoop) else BoundExecutor(executor)
+        if model is not None and not isinstance(model, ChatModel):
+            raise TypeError(f"a model has an async reply(messages, tools), {type(model).__name__} has not")
         return AgentLoop(
             model=model or OfflineModel(),
             tools=self._tools,

@@ -100,6 +100,10 @@ class BoundExecutor:
 
     def __init__(self, executor: Executor) -> None:
         self._call = executor.execute_task if isinstance(executor, AgentExecutor) else executor
+        if not callable(self._call):
+            raise TypeError(
+                f"an executor is a function or has execute_task(), {type(executor).__name__} is neither"
+            )
 
     async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         """Calls the function; one that raises, or answers something else than it may, has failed."""

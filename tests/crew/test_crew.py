@@ -309,6 +309,22 @@ def test_the_journal_replays_to_where_the_machines_ended(tmp_path):
 
 
 # ---- odds and ends
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"executor": 5}, "an executor is a function or has execute_task"),
+        ({"model": "gpt-5"}, "a model has an async reply"),
+        ({"model": ScriptedModel("x"), "executor": only()}, "give one of them"),
+    ],
+)
+def test_who_cannot_work_is_refused_before_the_run(options, words):
+    told = []
+    observer = CrewObserver(task_started=told.append, crew_finished=told.append)
+    with pytest.raises(TypeError, match=words):
+        load_crew(THREE).run_sync(observer=observer, **options)
+    assert told == []
+
+
 def test_run_sync_inside_of_a_loop_says_what_to_do():
     async def main():
         with pytest.raises(OrkeonError, match=r"await crew\.run"):
