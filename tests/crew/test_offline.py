@@ -59,7 +59,6 @@ def paths_of(calls, name):
 
 def test_it_is_a_chat_model():
     assert isinstance(OfflineModel(), ChatModel)
-    assert OfflineModel().name == "offline"
 
 
 def test_it_explores_reads_writes_and_answers(builtins, tmp_path):
