@@ -1,5 +1,7 @@
 """The measured facts about hooks in `transitions` 0.9.3 that the mixin must get right, each on both sides:
 what the package does, and that the breaker is sound all the same.
+
+A long file, so that all that was measured stands in one place.
 """
 
 import asyncio

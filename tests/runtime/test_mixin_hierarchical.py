@@ -1,4 +1,7 @@
-"""Hierarchical machines: a state is the full active configuration."""
+"""Hierarchical machines: a state is the full active configuration.
+
+A long file: nested, parallel and embedded machines share the tables at its top.
+"""
 
 import asyncio
 from enum import Enum

@@ -1,4 +1,7 @@
-"""The models of a guarded machine: many of them, late ones, odd ones, pickled ones."""
+"""The models of a guarded machine: many of them, late ones, odd ones, pickled ones.
+
+A long file: every way in which `transitions` takes and drops a model is listed in it once.
+"""
 
 import copy
 import gc
