@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, CircuitBreakerStatus, judge_clocks
+from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, CircuitBreakerStatus
 from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import MachineBusyError, StateLeftError
 from orkeon_transitions.facts import Fact, Refusal, Snapshot, TransitionResult
@@ -18,7 +18,7 @@ from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import refuse_awaitable
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.steps import Steps, T, run, run_async
-from orkeon_transitions.runtime.watch import Watch
+from orkeon_transitions.runtime.watch import LOOK_AGAIN, TRY_AGAIN, Watch
 from orkeon_transitions.runtime.work import VisitWork, gone
 
 log = logging.getLogger("orkeon_transitions")
@@ -165,7 +165,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         try:
             self._holder = asyncio.current_task()
             if not self._watch.is_armed:
-                self._watch.arm()
+                self._watch.arm(LOOK_AGAIN)
             await self._work_off()
             if visit is not None and visit != self._counts.visit:
                 raise gone(self)
@@ -270,6 +270,8 @@ class AsyncStateMachine(MachineBase[S, E]):
         self._held_tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("machine '%s' failed in a task of its own", self.machine_id, exc_info=error)
+            # A trip that could not be recorded has not happened: it is tried again.
+            self._watch.arm(TRY_AGAIN)
 
     # ---------------------------------------------------------------------------------------------- the timer
     def _time_is_up(self) -> bool:
@@ -277,9 +279,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         counts = self._counts
         if self.is_terminal or counts.trip is not None:
             return True
-        if not judge_clocks(self.policy, counts, self._clock(), self._state_clock(counts.state)):
-            return False
-        if self._is_committing:
+        if self._is_committing or not law.is_overdue(self):
             return False
         if self._holder is None:
             self._hold(self._run("check_circuit", partial(law.check_clocks, self)))

@@ -24,6 +24,7 @@ class Firing:
         objections: What guards had against the rows tried so far.
         trip: The limit that stopped it, or None.
         waived: The limit that only an `always` row may pass, or None.
+        passes_limits: Whether the row that was chosen, or may yet be, is an `always` row.
         base: The record that replaces the machine's own, where the trigger begins a new budget.
         repetition: How the repetition stands once it is made, or None.
         degrading: Why the breaker makes this move itself, or None for everything that a program fires.
@@ -35,6 +36,7 @@ class Firing:
         "degrading",
         "event",
         "objections",
+        "passes_limits",
         "repetition",
         "result",
         "trigger",
@@ -49,6 +51,7 @@ class Firing:
         self.objections: list[Objection] = []
         self.trip: Trip | None = None
         self.waived: Trip | None = None
+        self.passes_limits = False
         self.base: BreakerCounts | None = None
         self.repetition: Repetition | None = None
         self.result: TransitionResult | None = None

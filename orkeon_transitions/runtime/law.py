@@ -32,6 +32,7 @@ from orkeon_transitions.facts import (
     Refusal,
     TransitionFailed,
     TransitionResult,
+    error_text,
 )
 from orkeon_transitions.runtime import refusals
 from orkeon_transitions.runtime.callbacks import Objection, objection_to
@@ -58,7 +59,8 @@ def gate(machine: Machine, firing: Firing) -> Trip | None:
         firing.base = counts.reset(machine._clock())
         return None
     trip = counts.trip or _departure(machine, firing.trigger)
-    if trip is None or not any(row.always for row in machine._rows(firing.trigger)):
+    firing.passes_limits = any(row.always for row in machine._rows(firing.trigger))
+    if not firing.passes_limits:
         return trip
     firing.waived = trip
     return None
@@ -66,6 +68,7 @@ def gate(machine: Machine, firing: Firing) -> Trip | None:
 
 def wall(machine: Machine, firing: Firing, row: Row) -> Trip | None:
     """Limits 3 and 6 for the row that was chosen."""
+    firing.passes_limits = row.always
     if firing.degrading is not None or row.always:
         return None
     if firing.waived is not None:
@@ -80,10 +83,27 @@ def wall(machine: Machine, firing: Firing, row: Row) -> Trip | None:
 
 
 def _departure(machine: Machine, trigger: str) -> Trip | None:
+    return judge_departure(machine.policy, machine._counts, machine._clock(), _clock_for(machine, trigger))
+
+
+def _clock_for(machine: Machine, trigger: str | None) -> StateClock:
+    """How time counts in the state for a trigger: its way out is never late."""
     state = machine._counts.state
-    is_way_out = machine.definition.states_by_name[state].on_timeout == trigger
-    clock = PATIENT if is_way_out else machine._state_clock(state)
-    return judge_departure(machine.policy, machine._counts, machine._clock(), clock)
+    way_out = machine.definition.states_by_name[state].on_timeout
+    return PATIENT if trigger is not None and trigger == way_out else machine._state_clock(state)
+
+
+def is_overdue(machine: Machine) -> bool:
+    """Whether a clock has run out, so that it may cut the trigger under way short, if there is one."""
+    firing = machine._firing
+    if firing is None or firing.result is not None:
+        trigger = None
+    elif firing.passes_limits:
+        return False
+    else:
+        trigger = firing.trigger
+    clock = _clock_for(machine, trigger)
+    return judge_clocks(machine.policy, machine._counts, machine._clock(), clock) is not None
 
 
 # ------------------------------------------------------------------------------------------------- firing
@@ -159,9 +179,16 @@ def _after_timeout(machine: Machine, trip: Trip, request: Request | None) -> Ste
     """Makes the state's own `on_timeout`, then what was asked, judged in the new state."""
     visit = machine._counts.visit
     way_out = machine.definition.states_by_name[machine._counts.state].on_timeout or ""
-    result = yield from attempt(machine, machine._request(way_out))
+    asked = request.trigger if request else way_out
+    try:
+        result = yield from attempt(machine, machine._request(way_out))
+    except Exception:
+        # A way out that fails is none; without a trip it would be tried for ever.
+        if machine._counts.visit == visit and machine._counts.trip is None:
+            yield from _trip(machine, trip, asked)
+        raise
     if machine._counts.visit == visit:
-        return (yield from _trip(machine, trip, request.trigger if request else way_out))
+        return (yield from _trip(machine, trip, asked))
     return result if request is None else (yield from attempt(machine, request))
 
 
@@ -317,5 +344,5 @@ def _passes(machine: Machine, firing: Firing, row: Row) -> Steps[bool]:
 
 def raised(machine: Machine, name: str, error: Exception) -> Objection:
     """The objection of a guard that raised."""
-    detail = f"it raised {type(error).__name__}: {error}"
+    detail = f"it raised {error_text(error)}"
     return Objection(name, machine.definition.guards.get(name), detail, error)

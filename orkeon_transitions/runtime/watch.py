@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MOMENT = 0.001
 # A clock that was passed in may be slower than the loop's: then the timer looks again, but not too often.
 LOOK_AGAIN = 0.01
+# What the timer does may fail, as a journal on a full disk does.
+TRY_AGAIN = 1.0
 
 
 class Watch:
