@@ -31,12 +31,11 @@ transitions:
 class Watched(AsyncStateMachine):
     """Writes down when it heard of what."""
 
-    def __init__(self, may=True, entered=None, left=None, definition=WATCHED, **options):
+    def __init__(self, may=True, entered=None, left=None, sure=bool, definition=WATCHED, **options):
         self.heard = []
         callbacks = {"entered": entered or _nothing, "left": left or _nothing}
-        super().__init__(
-            definition, guards={"may_give_up": lambda e: may}, actions=callbacks, **{"clock": now, **options}
-        )
+        guards = {"may_give_up": lambda e: may, "sure": sure}
+        super().__init__(definition, guards=guards, actions=callbacks, **{"clock": now, **options})
         for kind in ("transition", "refused", "circuit_broken"):
             getattr(self, f"on_{kind}")(partial(self.hear, kind))
 
