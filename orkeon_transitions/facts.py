@@ -1,7 +1,8 @@
 """What happened, frozen.
 
 A fact is told to the commit hook before it becomes visible, and to the listeners after. It carries no
-payload: secrets stay out of journals. This room holds values only, never who tells or hears them.
+payload: secrets stay out of journals. This room holds values and their words only, never who tells or hears
+them.
 """
 
 from __future__ import annotations
@@ -194,3 +195,12 @@ class Snapshot(BaseModel):
     policy: CircuitBreakerPolicy
     fields: Mapping[str, JsonValue] = Field(default_factory=dict)
     taken_at: AwareDatetime
+
+
+def error_text(error: BaseException) -> str:
+    """An error in one text: its type, and what it says."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 (a foreign error's own text may fail; the fact must still be told)
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -14,6 +14,7 @@ from orkeon_transitions.crew.chat import Message
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.results import TaskOutcome, TaskResult, Usage
 from orkeon_transitions.crew.threads import call_anything
+from orkeon_transitions.facts import error_text
 
 if TYPE_CHECKING:
     from orkeon_transitions.machines import AsyncTaskExecution
@@ -86,13 +87,7 @@ async def attempted(work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
     try:
         return await work(*args)
     except Exception as error:
-        raise WorkFailedError(in_words(error)) from error
-
-
-def in_words(error: BaseException) -> str:
-    """An error as a result shows it."""
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+        raise WorkFailedError(error_text(error)) from error
 
 
 class BoundExecutor:

@@ -21,6 +21,7 @@ from orkeon_transitions.facts import (
     Snapshot,
     TransitionFailed,
     TransitionResult,
+    error_text,
 )
 from orkeon_transitions.runtime.naming import text_of
 
@@ -95,7 +96,8 @@ def fact_line(fact: Fact, snapshot: Snapshot) -> bytes:
         case TransitionResult():
             data = _transition_data(fact, snapshot)
         case TransitionFailed(ordinal=ordinal, error=error):
-            data = _head(fact.timestamp, snapshot, FAILED) | {"ordinal": ordinal, "error": error_text(error)}
+            told = _shortened(error_text(error))
+            data = _head(fact.timestamp, snapshot, FAILED) | {"ordinal": ordinal, "error": told}
         case CircuitBroken():
             data = _broken_data(fact, snapshot)
         case BreakerReset():
@@ -177,12 +179,7 @@ def stamp_text(timestamp: datetime) -> str:
     return _aware(timestamp).isoformat()
 
 
-def error_text(error: BaseException) -> str:
-    """An error as one short text."""
-    try:
-        text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    except Exception:  # noqa: BLE001 (a foreign error's own text may fail; the fact must still be written)
-        text = type(error).__name__
+def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_ERROR else text[:LONGEST_ERROR] + "..."
 
 

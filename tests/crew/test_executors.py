@@ -3,7 +3,6 @@ import threading
 import pytest
 
 from orkeon_transitions.crew import AgentExecutor, CrewObserver, TaskOutcome, Usage, load_crew
-from orkeon_transitions.crew.executors import in_words
 from tests.crew.scripted import crew_of_one, hang, path_of
 
 
@@ -154,6 +153,18 @@ def test_outputs_before_are_seen():
     assert seen == [{}, {"one": "one"}]
 
 
-def test_errors_in_words():
-    assert in_words(ValueError("x")) == "ValueError: x"
-    assert in_words(TimeoutError()) == "TimeoutError"
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("not even that")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(ValueError("x"), "ValueError: x"), (TimeoutError(), "TimeoutError"), (Mute(), "Mute")],
+)
+def test_what_an_executor_raises_is_told_in_words(error, text):
+    def work(agent, task, context):
+        raise error
+
+    (task,) = crew_of_one().run_sync(executor=work).tasks.values()
+    assert (str(task.status), task.error) == ("failed", text)

@@ -162,6 +162,19 @@ def test_a_guard_that_raises(kind):
     assert not kind.wait(machine.can_fire("open"))
 
 
+def test_a_guard_whose_error_cannot_be_told(kind):
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("not even that")
+
+    def has_key(event):
+        raise Mute
+
+    others = dict.fromkeys(("alarmed", "plain_no", "plain_yes"), bool)
+    error = refused(kind, kind.make(DOOR, **quiet(guards={"has_key": has_key, **others})), "open")
+    assert "it raised Mute;" in str(error)
+
+
 def test_after_a_guard_that_raises_no_other_row_is_tried(kind):
     text = """
 initial: a
