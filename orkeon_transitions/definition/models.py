@@ -17,6 +17,7 @@ from pydantic import (
     PrivateAttr,
     StrictBool,
     field_serializer,
+    model_validator,
 )
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy, StateClock
@@ -113,6 +114,20 @@ class MachineDefinition(_Frozen):
 
     # Where it came from is kept beside the content: it takes no part in equality, hash, copies or pickles.
     _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    @model_validator(mode="after")
+    def _refuse_unknown_states(self) -> Self:
+        """A file's reader has told all problems with their places; this holds for programs, too."""
+        known = {state.name for state in self.states}
+        if len(known) < len(self.states):
+            raise ValueError("two states have the same name")
+        named = {self.initial, *([] if self.degraded is None else [self.degraded])}
+        for row in self.transitions:
+            named.update(() if row.source == (ANY_STATE,) else row.source)
+            named.update(() if row.dest in (None, SAME_STATE) else (row.dest,))
+        if unknown := sorted(named - known):
+            raise ValueError(f"there is no state '{unknown[0]}'")
+        return self
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MachineDefinition):

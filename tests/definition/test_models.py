@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import pytest
 from pydantic import ValidationError
@@ -36,6 +37,25 @@ def test_it_is_immutable(definition):
         definition.guards["ok"] = "changed"
     with pytest.raises(ValidationError):
         definition.states[0].final = True
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"initial": "x"}, "there is no state 'x'"),
+        ({"degraded": "x"}, "there is no state 'x'"),
+        ({"transitions": [{"trigger": "go", "source": ["x"], "dest": "a"}]}, "there is no state 'x'"),
+        ({"transitions": [{"trigger": "go", "source": ["a"], "dest": "x"}]}, "there is no state 'x'"),
+        ({"transitions": [{"trigger": "go", "source": ["a", "*"], "dest": "a"}]}, "there is no state '*'"),
+        ({"states": [{"name": "a"}, {"name": "a"}]}, "two states have the same name"),
+        ({"states": []}, "there is no state 'a'"),
+    ],
+)
+def test_a_program_cannot_make_one_that_names_what_is_not_there(change, words):
+    content = {"initial": "a", "states": [{"name": "a"}]}
+    assert MachineDefinition(**content).initial == "a"
+    with pytest.raises(ValidationError, match=re.escape(words)):
+        MachineDefinition(**content | change)
 
 
 def test_it_is_equal_and_hashed_by_content(definition):
