@@ -7,13 +7,15 @@ exists is checked when the machine is made.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition import MachineDefinition, nearest
+from orkeon_transitions.definition.models import Names
+from orkeon_transitions.definition.places import NOWHERE, Path, dotted
 from orkeon_transitions.errors import DefinitionError, Problem
 from orkeon_transitions.runtime.naming import members_of
 
@@ -138,7 +140,7 @@ def check_given(
                     _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
                 )
     if problems:
-        raise DefinitionError(problems)
+        raise DefinitionError(_placed(definition, problem) for problem in problems)
 
 
 @lru_cache(maxsize=512)
@@ -169,6 +171,30 @@ def _missing(
                     _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
                 )
     return tuple(problems)
+
+
+def _placed(definition: MachineDefinition, problem: Problem) -> Problem:
+    """The problem with a callback where the definition first names it; it stays where it names it nowhere."""
+    path = next((path for path, name in _uses(definition) if name == problem.path), None)
+    if path is None:
+        return problem
+    origin = definition.origin
+    place = next(
+        (origin.places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in origin.places), NOWHERE
+    )
+    return Problem(origin.file, *place, dotted(path[:3]), problem.message, problem.hint)
+
+
+def _uses(definition: MachineDefinition) -> Iterator[tuple[Path, str]]:
+    """Every place that names a guard or action, in file order."""
+    parts: list[tuple[Path, Names]] = []
+    for number, state in enumerate(definition.states):
+        parts += [(("states", number, key), getattr(state, key)) for key in ("on_enter", "on_exit")]
+    for number, row in enumerate(definition.transitions):
+        keys = ("conditions", "unless", "before", "after")
+        parts += [(("transitions", number, key), getattr(row, key)) for key in keys]
+    for path, names in parts:
+        yield from (((*path, number), name) for number, name in enumerate(names))
 
 
 def _own_method(machine_class: type, name: str) -> Callable[..., Any] | None:
