@@ -11,6 +11,21 @@ from tests.runtime.samples import RING, STAGE_ACTIONS, STAGES, limits, quiet, st
 ROW = "initial: a\nstates: [a, b]\ntransitions: [{{trigger: go, source: a, dest: b, {}}}]\n"
 
 
+MISSING = """name: door
+initial: a
+states: [a,
+  {name: b, onEnter: notee}]
+transitions:
+  - trigger: go
+    source: a
+    conditions: is_redy
+    unless: nope
+    after: [x1,
+      x2]
+    dest: b
+"""
+
+
 def problems_of(kind, text, **options):
     with pytest.raises(DefinitionError) as raised:
         kind.make(text, **options)
@@ -83,10 +98,16 @@ def test_a_callable_that_is_false_is_a_callable(kind):
 
 
 def test_a_name_that_exists_nowhere_is_an_error_when_the_machine_is_made(kind):  # case B06
-    text = "name: door\n" + ROW.format("conditions: is_redy, unless: nope, before: notee, after: [x1, x2]")
-    problems = problems_of(kind, text, guards={"is_ready": bool}, actions={"note": bool})
+    problems = problems_of(kind, MISSING, guards={"is_ready": bool}, actions={"note": bool})
     name = kind.machine_class.__name__
-    assert [problem.path for problem in problems] == ["is_redy", "nope", "notee", "x1", "x2"]
+    assert [(problem.file, problem.line, problem.path) for problem in problems] == [
+        ("<text>", 8, "transitions[0].conditions"),
+        ("<text>", 9, "transitions[0].unless"),
+        ("<text>", 4, "states[1].on_enter"),
+        ("<text>", 10, "transitions[0].after"),
+        ("<text>", 11, "transitions[0].after"),
+    ]
+    assert problems[0].column == 17
     assert (
         problems[0].message
         == f"'door' names the guard 'is_redy', which is neither given nor a method of {name}"
@@ -95,6 +116,20 @@ def test_a_name_that_exists_nowhere_is_an_error_when_the_machine_is_made(kind): 
     assert problems[2].message.startswith("'door' names the action 'notee', which is neither")
     assert problems[2].hint == "note"
     assert "did you mean 'is_ready'?" in str(problems[0])
+
+
+def test_equal_definitions_from_two_files_have_places_of_their_own(kind):
+    for moved in (0, 2, 5):
+        problems = problems_of(
+            kind, "\n" * moved + MISSING, guards={"is_ready": bool}, actions={"note": bool}
+        )
+        assert problems[0].line == 8 + moved
+
+
+def test_a_definition_without_a_text_has_no_lines(kind):
+    row = {"trigger": "go", "source": "a", "dest": "a", "conditions": "nope"}
+    [problem] = problems_of(kind, {"initial": "a", "states": ["a"], "transitions": [row]})
+    assert (problem.file, problem.line, problem.path) == (None, None, "transitions[0].conditions")
 
 
 def test_the_nearest_name_may_be_a_method(kind):  # case B06

@@ -181,6 +181,26 @@ def test_what_is_no_trigger_at_all_is_a_type_error(kind, wrong):
         kind.fire(machine, wrong)
 
 
+def test_a_state_is_never_set_by_hand(kind):  # case E03
+    machine = kind.make(RING, **quiet())
+    with pytest.raises(AttributeError):
+        machine.state = "c"
+    for jump in ("to_c", "set_state", "trigger"):
+        assert not hasattr(machine, jump)
+    assert machine.state == "a"
+
+
+def test_facts_carry_no_payload(kind):
+    facts = []
+    machine = kind.make(RING, **quiet(commit=lambda *given: facts.append(given)))
+    for subscribe in (machine.on_transition, machine.on_refused):
+        subscribe(facts.append)
+    for trigger in ("next", "fly"):
+        kind.try_fire(machine, trigger, {"token": "hunter2"}, password="hunter2")
+    assert len(facts) == 3
+    assert "hunter2" not in repr(facts)
+
+
 def test_many_machines_share_one_definition_and_nothing_else(kind):
     first, second = (kind.make(RING, **quiet()) for _ in range(2))
     kind.fire(first, "next")
