@@ -15,12 +15,7 @@ from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_names
-from orkeon_transitions.crew.resolution import (
-    make_task_machine,
-    resolve_guard_context,
-    resolve_policy,
-    running_limits,
-)
+from orkeon_transitions.crew.resolution import make_task_machine, resolve_guard_context, resolve_policy
 from orkeon_transitions.crew.results import (
     CrewResult,
     CrewRunStatus,
@@ -64,6 +59,5 @@ __all__ = [
     "make_task_machine",
     "resolve_guard_context",
     "resolve_policy",
-    "running_limits",
     "tool",
 ]

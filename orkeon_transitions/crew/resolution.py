@@ -18,7 +18,6 @@ from orkeon_transitions.machines import TaskExecution, TaskExecutionGuardContext
 
 MOST_REPEATS = 4
 
-
 AnyBlock = BreakerBlock | Mapping[str, Any] | None
 
 
@@ -63,7 +62,7 @@ def resolve_guard_context(crew_block: AnyBlock, task_block: AnyBlock) -> TaskExe
 def make_task_machine(crew_block: AnyBlock, task_block: AnyBlock, **options: Any) -> TaskExecution:
     """Makes the machine of a task, with exactly the limits that the two blocks give.
 
-    A crew's run widens what only a preset says; see `running_limits`.
+    A crew's run widens the counts that only a preset gives; here they stay as they are.
 
     Args:
         crew_block: The crew's `circuitBreaker` block, in either spelling, or None.

@@ -3,7 +3,8 @@
 import pytest
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
-from orkeon_transitions.crew import make_task_machine, resolve_guard_context, resolve_policy, running_limits
+from orkeon_transitions.crew import make_task_machine, resolve_guard_context, resolve_policy
+from orkeon_transitions.crew.resolution import running_limits
 from orkeon_transitions.errors import CrewDefinitionError
 from orkeon_transitions.machines import TaskExecution
 
