@@ -183,6 +183,27 @@ def test_a_payload_that_holds_itself_can_be_counted(kind):
     assert not kind.try_fire(machine, "call", a=endless)
 
 
+class Nameless:
+    """It cannot even say what it is."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [Nameless(), [Nameless()], nested(5000)], ids=["no repr", "inside", "deep"])
+def test_a_payload_that_cannot_be_put_into_text_is_equal_to_no_other(kind, value):
+    machine = kind.make(GUARDED, policy=limits(max_repeats=1))
+    for _ in range(3):
+        assert kind.fire(machine, "call", a=value)
+
+
 def test_equal_sets_are_equal_payloads_whatever_their_order(kind):
     machine = kind.make(GUARDED, policy=limits(max_repeats=2))
     first, second = {0, 8}, {8, 0}  # both fall into one place of a small set: the order is that of insertion

@@ -145,18 +145,20 @@ def test_an_async_hook_declared_as_a_plain_function_needs_its_turn_for_a_reset()
 
 
 def test_a_cancellation_waits_for_the_commit_of_a_reset():
+    """The reset is made in the turn of the trigger that was under way when it was asked for."""
+
     async def main():
         async def commit(fact, snapshot):
             await asyncio.sleep(5)
 
         machine = AsyncStateMachine(RING, policy=limits(), commit=commit)
-        await machine.fire("next")
-        machine.reset_circuit_breaker()
         task = await started(machine.fire("next"))
+        machine.reset_circuit_breaker()
+        await asyncio.sleep(7)
+        assert machine.transition_count == 1
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.sleep(10)
         assert machine.transition_count == 0
 
     run(main())

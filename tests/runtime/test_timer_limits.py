@@ -119,6 +119,23 @@ def test_an_on_timeout_that_raises_trips_once(caplog):
     run(main())
 
 
+def test_an_on_timeout_that_raises_after_the_state_was_written_has_been_made(kind, clock):
+    def entered(event):
+        raise OSError("disk")
+
+    options = {
+        "guards": {"may_give_up": lambda e: True},
+        "actions": {"left": lambda e: None, "entered": entered},
+    }
+    machine = kind.make(WATCHED, policy=limits(), clock=clock, **options)
+    kind.fire(machine, "wait")
+    clock.advance(11)
+    with pytest.raises(OSError, match="disk"):
+        kind.fire(machine, "rest")
+    assert machine.state == "late"
+    assert not machine.is_circuit_broken
+
+
 def test_an_on_timeout_that_raises_trips_at_the_next_fire(kind, clock):
     def left(event):
         raise OSError("disk")
