@@ -289,7 +289,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         return True
 
     def _visit_ended(self) -> None:
-        self._work.end_visit()
+        self._work.end_visit(self._counts)
 
     def _clocks_changed(self) -> None:
         self._watch.arm()

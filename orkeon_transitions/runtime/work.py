@@ -12,6 +12,7 @@ from orkeon_transitions.errors import CircuitBrokenError, InvalidTransitionError
 from orkeon_transitions.runtime import law
 
 if TYPE_CHECKING:
+    from orkeon_transitions.breaker import BreakerCounts
     from orkeon_transitions.runtime.async_machine import AsyncStateMachine
     from orkeon_transitions.runtime.steps import T
 
@@ -27,13 +28,13 @@ class VisitWork:
     __slots__ = ("_visit_over",)
 
     def __init__(self) -> None:
-        self._visit_over: asyncio.Future[None] | None = None
+        self._visit_over: asyncio.Future[BreakerCounts] | None = None
 
-    def end_visit(self) -> None:
-        """Tells all works of the visit that it is over."""
+    def end_visit(self, counts: BreakerCounts) -> None:
+        """Tells all works of the visit that it is over, and how: a listener may reset the breaker at once."""
         over, self._visit_over = self._visit_over, None
         if over is not None and not over.done():
-            over.set_result(None)
+            over.set_result(counts)
 
     async def run(self, machine: Machine, awaitable: Awaitable[T], done: Any, failed: Any) -> T:
         """Awaits work; see `AsyncStateMachine.during`."""
@@ -44,10 +45,10 @@ class VisitWork:
         if not machine._watch.is_armed:
             machine._watch.arm()
         work = asyncio.ensure_future(awaitable)
-        await self._first_to_end(work)
-        if _is_over(machine, visit):
+        ended = await self._first_to_end(work)
+        if ended is not None or _is_over(machine, visit):
             await _cancel(work)
-            raise gone(machine, _result_of(work))
+            raise gone(machine, _result_of(work), ended)
         if work.cancelled():
             raise asyncio.CancelledError
         try:
@@ -58,14 +59,17 @@ class VisitWork:
         await _report_success(machine, visit, done, result)
         return result
 
-    async def _first_to_end(self, work: asyncio.Future[Any]) -> None:
+    async def _first_to_end(self, work: asyncio.Future[Any]) -> BreakerCounts | None:
+        """Waits for the work or the end of its visit; gives the record with which that ended, if it did."""
         if self._visit_over is None:
             self._visit_over = asyncio.get_running_loop().create_future()
+        over = self._visit_over
         try:
-            await asyncio.wait({work, self._visit_over}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, over}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             await _cancel(work)
             raise
+        return over.result() if over.done() else None
 
 
 async def _report_success(machine: Machine, visit: int, done: Any, result: Any) -> None:
@@ -111,14 +115,19 @@ def _is_over(machine: Machine, visit: int) -> bool:
     return machine._counts.visit != visit or machine.is_circuit_broken
 
 
-def gone(machine: Machine, result: Any = None) -> CircuitBrokenError | StateLeftError:
-    """Why the visit is over."""
-    name, state, trip = machine.definition.name, machine._counts.state, machine._counts.trip
+def gone(
+    machine: Machine, result: Any = None, ended: BreakerCounts | None = None
+) -> CircuitBrokenError | StateLeftError:
+    """Why the visit is over; `ended` is the record with which it ended, where that is known."""
+    name, state, counts = machine.definition.name, machine._counts.state, machine._counts
+    if counts.trip is None and ended is not None:
+        counts = ended
+    trip = counts.trip
     if trip is None:
         return StateLeftError(
             f"machine '{name}' has gone on to '{state}', and the work of its last state ended"
         )
-    error = CircuitBrokenError(f"{trip.reason}; machine '{name}' is in '{state}'", machine.circuit_status)
+    error = CircuitBrokenError(f"{trip.reason}; machine '{name}' is in '{state}'", machine._status_of(counts))
     error.result = result
     return error
 
