@@ -112,6 +112,21 @@ def test_a_trip_by_a_trigger_cancels_the_work():
     run(main())
 
 
+def test_a_trip_that_a_listener_mends_at_once_has_cancelled_the_work():
+    async def main():
+        machine, work = await working(), Work(seconds=1000)
+        machine.on_circuit_broken(lambda broken: machine.reset_circuit_breaker())
+        with pytest.raises(CircuitBrokenError, match="State timeout exceeded") as raised:
+            await machine.during(work.do(), done="finish", failed="fail")
+        assert raised.value.status.is_broken
+        assert work.fate == "cancelled"
+        assert machine.notes == []
+        assert not machine.is_circuit_broken
+        assert await machine.during(Work().do(), done="finish") == 42
+
+    run(main())
+
+
 def test_an_on_timeout_cancels_the_work():
     async def main():
         machine, work = Worker(), Work(seconds=1000)
