@@ -197,13 +197,18 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
 
 
 def _found(what: str | os.PathLike[str]) -> Path:
-    """A path that exists, else a packaged example of that name."""
+    """The file that is named; for the name or the folder of a packaged example, its file."""
     path = Path(what)
-    if path.is_dir() and (file := example_file(path.name)) is not None and file.parent == path.resolve():
-        return file
-    if path.is_dir():
+    try:
+        is_there, is_folder = path.exists(), path.is_dir()
+    except OSError:  # such as a name that is too long: whoever reads the file says so
+        return path
+    if is_folder:
+        file = example_file(path.name)
+        if file is not None and file.parent == path.resolve():
+            return file
         raise _refused(what, "is a folder: crews of several files are not there yet, name the crew file")
-    if path.exists():
+    if is_there:
         return path
     packaged = example_file(what)
     if packaged is None and path.suffix not in {".yaml", ".yml"}:
@@ -220,4 +225,4 @@ def _refused(what: str | os.PathLike[str], message: str, hint: str | None = None
 def _placed(spec: MountSpec, folder: Path, output: Path | None) -> Mount:
     """Puts a mount's folder on this computer; what may be written never lies inside of the package."""
     base = output if output is not None and spec.mode == "rw" else folder
-    return Mount(base / Path(spec.host).expanduser(), spec.virtual, spec.mode)
+    return spec.placed(base)

@@ -89,5 +89,5 @@ def _check_deliverable(source: Source, task: TaskConfig, config: CrewConfig, war
 
 def _check_folders(config: CrewConfig, warn: Warn) -> None:
     for index, mount in enumerate(config.mounts):
-        if mount.mode == "ro" and not (config.folder / mount.host).is_dir():
+        if mount.mode == "ro" and not mount.placed(config.folder).is_there:
             warn(("mounts", index), "missing-folder", f"there is no folder '{mount.host}' here")

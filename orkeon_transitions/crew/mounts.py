@@ -51,6 +51,14 @@ class Mount:
         """Whether files may be written here."""
         return self.mode == "rw"
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the folder exists."""
+        try:
+            return self.host.is_dir()
+        except OSError:  # such as a name that is too long
+            return False
+
 
 @dataclass(frozen=True, slots=True)
 class MountSpec:
@@ -79,7 +87,15 @@ class MountSpec:
             raise ValueError(f"mount '{text}': mode '{mode}' is neither 'ro' nor 'rw'")
         if not virtual.startswith("/") or ".." in PurePosixPath(virtual).parts or "\0" in text:
             raise ValueError(f"mount '{text}': '{virtual}' must be an absolute path without '..'")
+        try:
+            Path(host).expanduser()
+        except RuntimeError:
+            raise ValueError(f"mount '{text}': '{host}' is no user's home") from None
         return cls(host, "/" + "/".join(_names(virtual)), "rw" if mode == "rw" else "ro")
+
+    def placed(self, folder: Path) -> Mount:
+        """The mount itself: a relative host folder lies in the given one, `~` is the user's home."""
+        return Mount(folder / Path(self.host).expanduser(), self.virtual, self.mode)
 
 
 class Mounts:

@@ -274,6 +274,21 @@ def test_a_folder_that_is_not_there_is_a_warning():
     assert (finding.code, finding.path) == ("missing-folder", "mounts[0]")
 
 
+def test_a_home_is_a_folder_of_the_host(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    crew = load_crew(f"mounts: ['~:/x:ro', '~/later:/y:rw']\n{HEAD}{TASKS}")
+    assert crew.findings == ()
+    assert [mount.host for mount in crew.mounts] == [tmp_path, tmp_path / "later"]
+    (problem,) = problems_of(f"mounts: ['~nobody-of-this-name:/x:ro']\n{HEAD}{TASKS}")
+    assert "'~nobody-of-this-name' is no user's home" in problem.message
+
+
+def test_a_folder_whose_name_is_too_long_is_not_there():
+    crew = load_crew(f"mounts: ['{'x' * 300}:/x:ro']\n{HEAD}{TASKS}")
+    assert [finding.code for finding in crew.findings] == ["missing-folder"]
+    assert crew.run_sync().success
+
+
 @pytest.mark.parametrize("deliverable", ["/x/a.md", "/y", "/y/../x/a", "a.md", "/yy/a.md"])
 def test_a_deliverable_must_lie_where_files_may_be_written(deliverable):
     (problem,) = problems_of(
@@ -310,7 +325,7 @@ def test_two_own_tools_of_one_name_are_refused():
         load_crew(GOOD, tools=[weigh, weigh])
 
 
-@pytest.mark.parametrize("kind", ["missing.yaml", "folder", "binary", "large"])
+@pytest.mark.parametrize("kind", ["missing.yaml", "folder", "binary", "large", "x" * 300])
 def test_what_cannot_be_read_is_one_clear_problem(tmp_path, kind):
     path = tmp_path / kind
     if kind == "folder":
@@ -322,4 +337,4 @@ def test_what_cannot_be_read_is_one_clear_problem(tmp_path, kind):
         path.write_text("# " + "x" * 1_000_001)
     (problem,) = problems_of(path)
     needle = {"missing.yaml": "no such file", "folder": "not there yet", "binary": "binary", "large": "1 MB"}
-    assert re.search(needle[kind], str(problem))
+    assert re.search(needle.get(kind, "too long"), str(problem))
