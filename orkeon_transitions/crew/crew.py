@@ -15,12 +15,12 @@ from orkeon_transitions.crew.builtin_tools import BUILTIN_NAMES, builtin_tools
 from orkeon_transitions.crew.chat import ChatModel
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
-from orkeon_transitions.crew.filling import filled
 from orkeon_transitions.crew.loader import LoadedCrew, read_crew
 from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
 from orkeon_transitions.crew.observing import CrewObserver
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_file, example_names, output_folder
+from orkeon_transitions.crew.placeholders import filled
 from orkeon_transitions.crew.processes import CrewRun, RunOptions, run_sequential
 from orkeon_transitions.crew.processes.process import Journal
 from orkeon_transitions.crew.results import CrewResult

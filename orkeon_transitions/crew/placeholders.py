@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from orkeon_transitions.crew.config import CrewConfig
+from orkeon_transitions.definition.names import camel_case, nearest
+from orkeon_transitions.definition.places import Path, Source
+from orkeon_transitions.errors import CrewDefinitionError, Problem
+
 PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
+AGENT_TEXTS = ("role", "goal", "backstory")
+TASK_TEXTS = ("description", "expected_output", "deliverable")
 
 
 def names_in(text: str) -> list[str]:
@@ -17,3 +25,55 @@ def names_in(text: str) -> list[str]:
 def fill(text: str, inputs: Mapping[str, Any]) -> str:
     """Puts the inputs in. What an input holds is not looked through again."""
     return PLACEHOLDER.sub(lambda found: f"{{{found[1]}}}" if found[1] else str(inputs[found[2]]), text)
+
+
+def filled(config: CrewConfig, inputs: Mapping[str, Any], source: Source) -> CrewConfig:
+    """Fills `{placeholders}` in the texts that agents read.
+
+    Args:
+        config: The crew.
+        inputs: By placeholder.
+        source: The places of the texts.
+
+    Raises:
+        CrewDefinitionError: Inputs are missing; each is named with the places that ask for it.
+    """
+    problems = [
+        _missing(name, path, inputs, source)
+        for path, text in _texts(config)
+        for name in names_in(text)
+        if name not in inputs
+    ]
+    if problems:
+        raise CrewDefinitionError(problems)
+    return replace(
+        config,
+        goal=fill(config.goal, inputs),
+        agents={key: _filled(agent, AGENT_TEXTS, inputs) for key, agent in config.agents.items()},
+        tasks={key: _filled(task, TASK_TEXTS, inputs) for key, task in config.tasks.items()},
+    )
+
+
+def _filled(member: Any, names: tuple[str, ...], inputs: Mapping[str, Any]) -> Any:
+    texts = {name: getattr(member, name) for name in names}
+    return replace(member, **{name: text and fill(text, inputs) for name, text in texts.items()})
+
+
+def _texts(config: CrewConfig) -> Iterator[tuple[Path, str]]:
+    yield ("goal",), config.goal
+    for key, agent in config.agents.items():
+        for name in AGENT_TEXTS:
+            yield ("agents", key, name), getattr(agent, name)
+    for key, task in config.tasks.items():
+        for name in TASK_TEXTS:
+            yield ("tasks", key, name), getattr(task, name) or ""
+
+
+def _missing(name: str, path: Path, inputs: Mapping[str, Any], source: Source) -> Problem:
+    camel = (*path[:-1], camel_case(str(path[-1])))
+    at = camel if camel in source.places else path
+    line, column = source.place(at)
+    where = ".".join(map(str, path))
+    return Problem(
+        source.file, line, column, where, f"the input '{name}' is missing", nearest(name, map(str, inputs))
+    )
