@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    field_validator,
+    model_validator,
+)
 
 NOT_NEGATIVE = "must not be negative (0 switches the limit off)"
 
@@ -58,6 +68,29 @@ class CircuitBreakerPolicy(BaseModel):
     use_degraded_mode: StrictBool = False
     meters: dict[str, float] = Field(default_factory=dict)
     max_repeats: Count = 0
+
+    if TYPE_CHECKING:
+        # What the validators accept, for type checkers: a number is seconds.
+        def __init__(
+            self,
+            *,
+            max_transitions: int = ...,
+            state_timeout: timedelta | float = ...,
+            max_state_visits: int = ...,
+            max_total_duration: timedelta | float = ...,
+            use_degraded_mode: bool = ...,
+            meters: Mapping[str, float] = ...,
+            max_repeats: int = ...,
+        ) -> None: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any) -> Any:
+        for name in given if isinstance(given, dict) else ():
+            near = get_close_matches(str(name), cls.model_fields, 1)
+            if name not in cls.model_fields and near:
+                raise ValueError(f"there is no limit '{name}', did you mean '{near[0]}'?")
+        return given
 
     @field_validator("max_transitions", "max_state_visits", "max_repeats")
     @classmethod

@@ -94,7 +94,8 @@ def judge_entry(policy: CircuitBreakerPolicy, counts: BreakerCounts, entered: st
         return None
     return Trip(
         BreakerLimit.MAX_STATE_VISITS,
-        f"Cycle detected: state '{entered}' was entered {visits} times (allowed {policy.max_state_visits})",
+        f"Cycle detected: state '{entered}' would be entered {visits + 1} times "
+        f"(allowed {policy.max_state_visits})",
     )
 
 

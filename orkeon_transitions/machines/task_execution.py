@@ -147,6 +147,7 @@ class _TaskRules(ShippedMachine[TaskState, TaskTrigger]):
         max_tool_calls_per_round: int = 10,
         max_validation_retries: int = 3,
         max_questions: int = 10,
+        **limits: Any,
     ) -> CircuitBreakerPolicy:
         """The policy for a task's budgets: strict, with both counts wide enough to use them up.
 
@@ -159,14 +160,14 @@ class _TaskRules(ShippedMachine[TaskState, TaskTrigger]):
             max_tool_calls_per_round: Tool calls in one round.
             max_validation_retries: How often the validation may send the output back.
             max_questions: Questions to a human.
+            **limits: Fields of the policy that replace what is sized here, such as `max_repeats=3`.
         """
         rounds = 1 + max_retries + max_validation_retries + max_questions
         visits = rounds * (1 + max_tool_calls_per_round)
         # Two transitions per visit, and the way in and out: more than three only for a single visit.
         transitions = max(3 * visits, 2 * visits + 2)
-        return CircuitBreakerPolicy.strict().model_copy(
-            update={"max_state_visits": visits, "max_transitions": transitions}
-        )
+        sized = {"max_state_visits": visits, "max_transitions": transitions}
+        return CircuitBreakerPolicy(**{**dict(CircuitBreakerPolicy.strict()), **sized, **limits})
 
     @property
     def guard_context(self) -> TaskExecutionGuardContext:

@@ -10,19 +10,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self
 
 from typing_extensions import TypeVar
 
 from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, CircuitBreakerStatus, StateClock
-from orkeon_transitions.definition import MachineDefinition, load_definition
+from orkeon_transitions.definition import MachineDefinition, load_definition, nearest
 from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.facts import CircuitBroken, Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import snapshots
 from orkeon_transitions.runtime.callbacks import ask_guard, check_given, check_members
-from orkeon_transitions.runtime.event import TriggerEvent
+from orkeon_transitions.runtime.event import BoundTrigger, TriggerEvent
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.listeners import Listeners
 from orkeon_transitions.runtime.naming import members_of, text_of
@@ -81,6 +80,11 @@ class MachineBase(Generic[S, E]):
     ) -> None:
         if engine not in ENGINES:
             raise ValueError(f"unknown engine '{engine}': valid are {', '.join(ENGINES)}")
+        if policy is not None and not isinstance(policy, CircuitBreakerPolicy):
+            raise TypeError(
+                f"policy must be a CircuitBreakerPolicy, not {type(policy).__name__}: "
+                "CircuitBreakerPolicy.preset('strict') gives one by its name"
+            )
         if lock_timeout is not None and lock_timeout < 0:
             raise ValueError("lock_timeout must not be negative (None waits without a limit)")
         self._set_up()
@@ -166,6 +170,7 @@ class MachineBase(Generic[S, E]):
         snapshot = snapshots.read(given)
         parameters = inspect.signature(cls).parameters
         kept = {n: value for n, value in snapshot.fields.items() if n in cls.persisted and n in parameters}
+        snapshots.check_fields(cls, snapshot, definition, {**kept, **options})
         machine = cls(*definition, **{**kept, **options, "snapshot": snapshot})
         # Once more: a subclass sets its own attributes after the base class has read the snapshot.
         snapshots.put_fields(machine, snapshot)
@@ -320,22 +325,31 @@ class MachineBase(Generic[S, E]):
 
     def _spending(self, amounts: Mapping[str, float]) -> BreakerCounts:
         for meter, amount in amounts.items():
+            if isinstance(amount, bool) or not isinstance(amount, int | float):
+                raise TypeError(f"spend: {meter} must be a number, not {type(amount).__name__}")
             if not amount >= 0:
                 raise ValueError(f"spend: {meter}={amount} must not be negative")
+            # Other meters may be kept for the record; one that is nearly a limit's name is a slip.
+            limits = self.policy.meters
+            if meter not in limits and (hint := nearest(meter, limits)):
+                raise ValueError(f"spend: the policy has no meter '{meter}', did you mean '{hint}'?")
         return self._counts.spending(amounts)
 
     # ----------------------------------------------------------------------------------------- conveniences
-    def __getattr__(self, name: str) -> Any:
-        definition = self.__dict__.get("_definition")
-        if definition is not None and not name.startswith("_") and name in definition.triggers:
-            return partial(self._by_name, self._trigger_member(name))
-        raise AttributeError(
-            f"{type(self).__name__!r} has no attribute or trigger {name!r}", name=name, obj=self
-        )
-
-    def _by_name(self, trigger: Any, context: Any = None, /, **payload: Any) -> Any:
-        fire: Callable[..., Any] = self.fire
-        return fire(trigger, context, **payload)
+    if TYPE_CHECKING:
+        # Each kind of machine has its own way of committing, which the law takes as an effect.
+        _commit: Callable[..., Any]
+    else:
+        # Type checkers see the triggers that a class declares (`submit: Trigger`), and find a slip in others.
+        def __getattr__(self, name: str) -> BoundTrigger:
+            definition = self.__dict__.get("_definition")
+            if definition is not None and not name.startswith("_") and name in definition.triggers:
+                return BoundTrigger(self, name)
+            kind = type(self).__name__
+            hint = nearest(name, definition.triggers) if definition is not None else None
+            meant = f", did you mean '{hint}'?" if hint else ""
+            message = f"'{kind}' has no attribute or trigger '{name}'{meant}"
+            raise AttributeError(message, name=name, obj=self)
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *(name for name in self._definition.triggers if name.isidentifier())]

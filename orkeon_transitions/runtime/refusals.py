@@ -43,7 +43,7 @@ def guarded(machine: Machine, trigger: str, objections: list[Objection]) -> Refu
     """Guards said no to every row, or one raised. The last row's objection is the one that is named."""
     last = objections[-1]
     told = "; ".join(dict.fromkeys(map(str, objections)))
-    message = f"{_tried(machine, trigger)}: refused by guard {told}; {_possible(machine)}"
+    message = f"{_tried(machine, trigger)}: refused by guard {told}; {_possible(machine, trigger)}"
     return Refusal(
         "error" if last.error else "guard",
         machine._trigger_member(trigger),
@@ -59,16 +59,16 @@ def broken(machine: Machine, trigger: str | None, trip: Trip) -> Refusal:
     """The breaker stopped it."""
     where = f"machine '{machine.definition.name}' in state '{machine._counts.state}'"
     what = f"{where} did not make '{trigger}'" if trigger is not None else where
-    advice = "reset_circuit_breaker() gives it a fresh budget"
     member = None if trigger is None else machine._trigger_member(trigger)
-    message = f"{trip.reason}; {what}; {advice}"
+    message = f"{trip.reason}; {what}"
     return Refusal("circuit", member, machine.state, None, None, message, _here(machine))
 
 
 def error_of(machine: Machine, refusal: Refusal) -> OrkeonError:
     """The error that `fire` raises for a refusal."""
     if refusal.kind == "circuit":
-        return CircuitBrokenError(refusal.message, machine.circuit_status)
+        advice = "reset_circuit_breaker() gives it a fresh budget"
+        return CircuitBrokenError(f"{refusal.message}; {advice}", machine.circuit_status)
     kind = GuardRejectedError if refusal.kind in ("guard", "error") else InvalidTransitionError
     return kind(refusal, machine=machine.definition.name)
 
@@ -82,6 +82,10 @@ def _here(machine: Machine) -> tuple[Any, ...]:
     return tuple(machine._trigger_member(name) for name in names)
 
 
-def _possible(machine: Machine) -> str:
-    names = machine.definition.triggers_from(machine._counts.state)
-    return f"possible here: {', '.join(names)}" if names else "nothing is possible here"
+def _possible(machine: Machine, refused: str | None = None) -> str:
+    """What has a row here; the trigger that a guard has just refused is left out."""
+    names = [name for name in machine.definition.triggers_from(machine._counts.state) if name != refused]
+    what = "possible here" if refused is None else "also possible here"
+    if names:
+        return f"{what}: {', '.join(names)}"
+    return "nothing is possible here" if refused is None else "nothing else is possible here"

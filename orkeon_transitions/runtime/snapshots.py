@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,28 @@ def counts_of(machine: MachineBase[Any, Any], snapshot: Snapshot) -> BreakerCoun
         repeats={s: Repetition(r.digest, r.times) for s, r in snapshot.repeats.items()},
         trip=Trip(snapshot.trip.limit, snapshot.trip.reason) if snapshot.trip else None,
     )
+
+
+def check_fields(
+    machine_class: type, snapshot: Snapshot, definition: Sequence[Any], given: Mapping[str, Any]
+) -> None:
+    """Checks that a constructor gets what it requires before it complains in its own words.
+
+    Raises:
+        DefinitionError: It requires something that neither the snapshot nor the program gives.
+    """
+    required = [
+        name
+        for name, parameter in inspect.signature(machine_class).parameters.items()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
+    missing = [name for name in required[len(definition) :] if name not in given]
+    if missing:
+        told = (
+            f"snapshot of machine '{snapshot.machine}': {machine_class.__name__} needs {', '.join(missing)}"
+        )
+        raise DefinitionError([Problem(None, None, None, missing[0], f"{told}, which it does not keep")])
 
 
 def put_fields(machine: MachineBase[Any, Any], snapshot: Snapshot) -> None:

@@ -114,3 +114,10 @@ def test_a_policy_round_trips_through_json_and_pickle():
     policy = CircuitBreakerPolicy(state_timeout=1.5, meters={"usd": 2.0}, max_repeats=4)
     assert CircuitBreakerPolicy.model_validate_json(policy.model_dump_json()) == policy
     assert pickle.loads(pickle.dumps(policy)) == policy
+
+
+def test_a_slip_in_a_limits_name_has_a_hint():
+    with pytest.raises(ValidationError, match="no limit 'max_transition', did you mean 'max_transitions'"):
+        CircuitBreakerPolicy(max_transition=4)
+    with pytest.raises(ValidationError, match="xylophone"):
+        CircuitBreakerPolicy(xylophone=4)

@@ -108,7 +108,7 @@ def test_an_internal_row_enters_nothing():
 def test_the_sentence_of_limit_3():
     trip = judge_entry(limits(max_state_visits=2), replace(START, visits={"b": 2}), "b")
     assert trip.limit is BreakerLimit.MAX_STATE_VISITS
-    assert trip.reason == "Cycle detected: state 'b' was entered 2 times (allowed 2)"
+    assert trip.reason == "Cycle detected: state 'b' would be entered 3 times (allowed 2)"
 
 
 # 4. max_total_duration

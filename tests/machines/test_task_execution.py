@@ -359,3 +359,12 @@ def test_the_async_task_goes_the_same_way():
 
     restored = asyncio.run(run())
     assert (restored.state, restored.tool_call_count, restored.machine_id) == (TaskState.CANCELLED, 2, "t")
+
+
+def test_the_default_policy_takes_further_limits():
+    policy = TaskExecution.default_policy(max_tool_calls_per_round=2, max_repeats=3)
+    assert policy.max_repeats == 3
+    assert (
+        policy.max_state_visits == TaskExecution.default_policy(max_tool_calls_per_round=2).max_state_visits
+    )
+    assert policy.use_degraded_mode

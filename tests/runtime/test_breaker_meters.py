@@ -225,3 +225,17 @@ def test_the_payload_is_kept_as_a_digest(kind):
     text = machine.snapshot().model_dump_json()
     assert "hunter2" not in text
     assert machine.snapshot().repeats["work"].times == 1
+
+
+def test_a_meter_that_is_nearly_a_limits_name_is_a_slip(kind):
+    machine = kind.make(RING, policy=limits(meters={"tokens": 10}))
+    with pytest.raises(ValueError, match="no meter 'token', did you mean 'tokens'"):
+        machine.spend(token=5)
+    machine.spend(requests=1)
+    assert machine.circuit_status.spent == {"requests": 1}
+
+
+@pytest.mark.parametrize("amount", ["5", None, True])
+def test_an_amount_that_is_no_number_is_refused(kind, amount):
+    with pytest.raises(TypeError, match="spend: tokens must be a number, not"):
+        kind.make(RING).spend(tokens=amount)

@@ -1,10 +1,13 @@
 """A machine shows itself: in a terminal, to a completing editor, in Jupyter."""
 
 import copy
+import inspect
 import pickle
 
 import pytest
 
+from orkeon_transitions.machines import TaskExecution
+from orkeon_transitions.runtime import StateMachine
 from tests.runtime.samples import RING, limits, quiet
 
 
@@ -57,3 +60,30 @@ def test_jupyter_gets_a_picture_and_a_text(kind):
     picture = next(iter(bundle.values()))
     assert isinstance(picture, str)
     assert "ring" in "".join(bundle.values()) or "next" in "".join(bundle.values())
+
+
+def test_help_tells_what_a_trigger_does():
+    told = inspect.getdoc(TaskExecution().request_tool_call)
+    assert told.startswith("Fires 'request_tool_call': the same as fire('request_tool_call').")
+    assert "executing -> tool_calling, if can_call_tool" in told
+    assert repr(TaskExecution(machine_id="t1").cancel).startswith("<trigger 'cancel' of <TaskExecution")
+
+
+def test_help_tells_of_rows_that_stay():
+    machine = StateMachine(
+        {
+            "initial": "a",
+            "states": ["a"],
+            "transitions": [
+                ["tick", "a", None],
+                {"trigger": "tick", "source": "*", "dest": "=", "unless": "late"},
+            ],
+        },
+        guards={"late": lambda event: False},
+    )
+    assert inspect.getdoc(machine.tick).splitlines()[-2:] == ["a stays", "* enters it again, if not late"]
+
+
+def test_a_slip_in_a_triggers_name_has_a_hint():
+    with pytest.raises(AttributeError, match="did you mean 'begin_execution'"):
+        TaskExecution().begin_exekution()

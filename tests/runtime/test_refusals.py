@@ -112,7 +112,7 @@ def test_a_guard_that_says_no(kind):
     assert error.refusal.permitted == ("open", "push", "kick", "burn")
     assert error.refusal.message == (
         "'open' cannot be made from 'shut' of machine 'door': "
-        "refused by guard 'has_key' (The key is in the pocket); possible here: open, push, kick, burn"
+        "refused by guard 'has_key' (The key is in the pocket); also possible here: push, kick, burn"
     )
 
 
@@ -247,10 +247,22 @@ def test_a_broken_circuit(kind, clock):
     assert refusal.kind == "circuit"
     assert (refusal.trigger, refusal.state, refusal.guard) == ("go", "work", None)
     assert refusal.permitted == ("go", "tick", "call", "finish", "cancel")
-    assert refusal.message == str(raised.value)
     assert refusal.message == (
-        "Max transitions exceeded (1/1); machine 'guarded' in state 'work' did not make 'go'; "
-        "reset_circuit_breaker() gives it a fresh budget"
+        "Max transitions exceeded (1/1); machine 'guarded' in state 'work' did not make 'go'"
     )
+    assert str(raised.value) == f"{refusal.message}; reset_circuit_breaker() gives it a fresh budget"
     assert heard == [refusal, refusal]
     assert kind.wait(machine.why_not("go")) == refusal
+
+
+def test_a_refusing_guard_that_stands_alone(kind):
+    machine = kind.make(
+        {
+            "name": "gate",
+            "initial": "shut",
+            "states": ["shut", {"name": "open", "final": True}],
+            "transitions": [{"trigger": "pass", "source": "shut", "dest": "open", "conditions": "paid"}],
+        },
+        guards={"paid": lambda event: False},
+    )
+    assert str(refused(kind, machine, "pass")).endswith("nothing else is possible here")

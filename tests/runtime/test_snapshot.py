@@ -10,7 +10,8 @@ import pytest
 from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerPolicy
 from orkeon_transitions.errors import CircuitBrokenError, DefinitionError
 from orkeon_transitions.facts import Snapshot
-from orkeon_transitions.machines import AsyncTaskExecution, TaskExecution
+from orkeon_transitions.machines import AsyncTaskExecution, HermesAgentFSM, TaskExecution
+from orkeon_transitions.runtime import StateMachine
 from tests.runtime.samples import GUARDED, RING, Clock, limits, quiet
 
 POLICY = limits(
@@ -381,3 +382,17 @@ def test_fields_that_a_class_no_longer_names_are_left(kind):
     again = note_class(kind).restore(saved)
     assert again.machine_id == machine.machine_id
     assert again.state == "a"
+
+
+def test_a_snapshot_that_lacks_what_the_class_needs_says_so():
+    snapshot = TaskExecution().snapshot()
+    with pytest.raises(DefinitionError, match="'task_execution': HermesAgentFSM needs session_id"):
+        HermesAgentFSM.restore(snapshot)
+    with pytest.raises(DefinitionError, match="StateMachine needs definition"):
+        StateMachine.restore(snapshot)
+
+
+@pytest.mark.parametrize("policy", ["strict", {"max_transitions": 3}, 3])
+def test_a_policy_of_another_type_is_refused_at_once(policy):
+    with pytest.raises(TypeError, match=r"policy must be a CircuitBreakerPolicy, not .*preset\('strict'\)"):
+        TaskExecution(policy=policy)
