@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from orkeon_transitions.breaker import CircuitBreakerStatus
     from orkeon_transitions.facts import Refusal
@@ -34,6 +34,16 @@ if TYPE_CHECKING:
 
 class OrkeonError(Exception):
     """The root: catch this to catch everything that the package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Callable[..., OrkeonError], tuple[Any, ...], dict[str, Any]]:
+        # Exceptions are pickled by their text alone, which few constructors here would understand; a worker
+        # process must be able to pass on any of them.
+        return _rebuilt, (type(self), self.args), self.__dict__
+
+
+def _rebuilt(kind: type[OrkeonError], args: tuple[Any, ...]) -> OrkeonError:
+    """An error without its attributes, which unpickling puts back; its constructor is not asked."""
+    return kind.__new__(kind, *args)
 
 
 @dataclass(frozen=True, slots=True)
