@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -39,6 +40,8 @@ class AsyncStateMachine(MachineBase[S, E]):
     def _set_up(self) -> None:
         self._lock = asyncio.Lock()
         self._holder: asyncio.Task[Any] | None = None
+        self._cancelled_before = 0
+        self._worker: asyncio.Task[Any] | None = None
         self._is_committing = False
         self._interrupted = False
         self._held_tasks: set[asyncio.Task[Any]] = set()
@@ -161,9 +164,13 @@ class AsyncStateMachine(MachineBase[S, E]):
         law.refuse_while_asked(self, what)
         if self._holder is not None and self._holder is asyncio.current_task():
             return await self._run_nested(what, begin, visit)
+        if self._later and self._is_worker_due():
+            # What was asked for later has a task of its own, which comes first: were it made in this one,
+            # cancelling this call would cancel that.
+            await asyncio.sleep(0)
         await self._acquire()
         try:
-            self._holder = asyncio.current_task()
+            self._take_hold()
             if not self._watch.is_armed:
                 self._watch.arm(LOOK_AGAIN)
             await self._work_off()
@@ -177,6 +184,11 @@ class AsyncStateMachine(MachineBase[S, E]):
             self._lock.release()
             self._listeners.tell()
             self._work_off_if_free()
+
+    def _take_hold(self) -> None:
+        self._holder = holder = asyncio.current_task()
+        # A task that tidies up after its own cancellation has been cancelled before.
+        self._cancelled_before = 0 if holder is None else holder.cancelling()
 
     async def _run_nested(self, what: str, begin: Callable[[], Steps[T]], visit: int | None) -> T:
         law.refuse_too_early(self, what)
@@ -203,13 +215,18 @@ class AsyncStateMachine(MachineBase[S, E]):
     ) -> T:
         """Runs steps whose callbacks the timer may cancel: then the limit has its say instead."""
         self._depth = 1
+        work: Callable[[], Awaitable[Any]] = partial(_driven, begin)
         try:
-            return await run_async(begin())
-        except asyncio.CancelledError:
-            if not self._was_interrupted():
-                raise
-            outcome: T = await self._run_after_interruption(after)
-            return outcome
+            while True:
+                try:
+                    outcome: T = await work()
+                except asyncio.CancelledError:
+                    if not self._was_interrupted():
+                        raise
+                    # The callbacks of the state that is entered now may be cut short by its clock, too.
+                    work = partial(self._run_after_interruption, after)
+                else:
+                    return outcome
         finally:
             self._depth = 0
             if self._was_interrupted():
@@ -230,7 +247,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         if not self._interrupted or self._holder is None:
             return False
         self._interrupted = False
-        if self._holder.uncancel() == 0:
+        if self._holder.uncancel() <= self._cancelled_before:
             return True
         # Somebody else has cancelled it too and comes first; the clock has its say afterwards.
         self._watch.arm()
@@ -252,22 +269,35 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     def _work_off_if_free(self) -> None:
         """Whoever holds the machine works the queue off; if nobody does, a task of its own does."""
-        if not self._later or self._holder is not None:
+        if not self._later or self._holder is not None or self._is_worker_due():
             return
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._hold(self._run("fire_later", _nothing))
+        self._worker = self._hold(self._work_off_in_turn())
 
-    def _hold(self, work: Any) -> None:
+    def _is_worker_due(self) -> bool:
+        """Whether a task that will work the queue off has been started; it may be closing down itself."""
+        worker = self._worker
+        return worker is not None and not worker.done() and worker is not _current_task()
+
+    async def _work_off_in_turn(self) -> None:
+        with contextlib.suppress(MachineBusyError):  # whoever holds the machine works the queue off
+            await self._run("fire_later", _nothing)
+
+    def _hold(self, work: Any) -> asyncio.Task[Any]:
         """Starts a task of the machine's own; the loop holds tasks weakly."""
-        task = asyncio.get_running_loop().create_task(work)
+        task = asyncio.get_running_loop().create_task(work, context=law.outside_of_guards())
         self._held_tasks.add(task)
         task.add_done_callback(self._let_go)
+        return task
 
     def _let_go(self, task: asyncio.Task[Any]) -> None:
         self._held_tasks.discard(task)
+        if task is self._worker:
+            self._worker = None
+            self._work_off_if_free()
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("machine '%s' failed in a task of its own", self.machine_id, exc_info=error)
             # A trip that could not be recorded has not happened: it is tried again.
@@ -343,6 +373,18 @@ async def _outcome(commit: asyncio.Future[Any]) -> asyncio.CancelledError | None
     if stopped is not None:
         raise stopped from error
     raise error
+
+
+async def _driven(begin: Callable[[], Steps[T]]) -> T:
+    return await run_async(begin())
+
+
+def _current_task() -> asyncio.Task[Any] | None:
+    """The running task; None outside of a loop as well."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
 
 
 def _nothing() -> Steps[None]:

@@ -17,7 +17,7 @@ from orkeon_transitions.definition import MachineDefinition, nearest
 from orkeon_transitions.definition.models import Names
 from orkeon_transitions.definition.places import NOWHERE, Path, dotted
 from orkeon_transitions.errors import DefinitionError, Problem
-from orkeon_transitions.runtime.naming import members_of
+from orkeon_transitions.runtime.naming import members_of, text_of
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase
@@ -89,8 +89,15 @@ class _Needs(str):
 
 
 def objection_to(definition: MachineDefinition, name: str, wanted: bool, answer: Any) -> Objection | None:
-    """What a guard's answer has against a row, or None."""
+    """What a guard's answer has against a row, or None.
+
+    Raises:
+        Exception: What the answer raises when it is asked for yes or no.
+        TypeError: It is a generator, which cannot be asked.
+    """
     needs = isinstance(answer, _Needs)
+    if inspect.isgenerator(answer) or inspect.isasyncgen(answer):
+        raise TypeError(f"the guard '{name}' answered with a generator, which would always mean yes")
     if not needs and bool(answer) is wanted:
         return None
     return Objection(name, definition.guards.get(name), str(answer) if needs else None, forbids=not wanted)
@@ -135,10 +142,8 @@ def check_given(
         for name, function in given.items():
             if not callable(function) and not isinstance(function, TypedGuard):
                 problems.append(_problem(name, f"the {kind} '{name}' is not callable"))
-            elif plain and is_async(function):
-                problems.append(
-                    _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
-                )
+            elif unfit := _unfit(function, plain=plain):
+                problems.append(_problem(name, f"the {kind} '{name}' {unfit}"))
     if problems:
         raise DefinitionError(_placed(definition, problem) for problem in problems)
 
@@ -166,10 +171,8 @@ def _missing(
                 hint = nearest(name, [*given, *methods])
                 told = f"'{definition.name}' names the {kind} '{name}', which is neither given nor a method"
                 problems.append(_problem(name, f"{told} of {machine_class.__name__}", hint))
-            elif plain and is_async(method):
-                problems.append(
-                    _problem(name, f"the {kind} '{name}' is async: it needs an AsyncStateMachine")
-                )
+            elif unfit := _unfit(method, plain=plain):
+                problems.append(_problem(name, f"the {kind} '{name}' {unfit}"))
     return tuple(problems)
 
 
@@ -222,10 +225,10 @@ def action_names(definition: MachineDefinition) -> tuple[str, ...]:
 def check_members(
     definition: MachineDefinition, states: type[Enum] | None, triggers: type[Enum] | None
 ) -> None:
-    """Checks that Enum classes, where there are any, know every state and trigger.
+    """Checks that Enum classes, where there are any, have one member for every state and trigger.
 
     Raises:
-        DefinitionError: With every name that has no member.
+        DefinitionError: With every name that has no member, or two.
     """
     problems = []
     for kind, names, members in (
@@ -235,6 +238,11 @@ def check_members(
         if members is None:
             continue
         known = members_of(members)
+        problems += [
+            _problem(text_of(each), f"{each} and {known[text_of(each)]} are both known as '{text_of(each)}'")
+            for each in members
+            if known[text_of(each)] is not each and text_of(each) in names
+        ]
         problems += [
             _problem(name, f"the {kind} '{name}' of '{definition.name}' has no member in {members.__name__}")
             for name in names
@@ -251,6 +259,23 @@ def is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 (an object whose call is a coroutine function)
     )
+
+
+def is_generator(function: Any) -> bool:
+    """Whether calling it gives a generator, which runs nothing by itself, as far as can be seen."""
+    if isinstance(function, TypedGuard | PlainAction):
+        return is_generator(function.function)
+    called = getattr(function, "__call__", None)  # noqa: B004 (an object whose call is a generator function)
+    return any(
+        inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in (function, called)
+    )
+
+
+def _unfit(function: Any, *, plain: bool) -> str | None:
+    """Why a machine cannot use a guard or an action, or None."""
+    if is_generator(function):
+        return "is a generator: calling it would run nothing"
+    return "is async: it needs an AsyncStateMachine" if plain and is_async(function) else None
 
 
 def _problem(name: str, message: str, hint: str | None = None) -> Problem:

@@ -62,10 +62,10 @@ class _PlainRow(Row, Transition):
         for name, wanted in self.guards:
             try:
                 answer = machine._answer(name, firing.event)
+                objection = objection_to(machine.definition, name, wanted, answer)
             except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                firing.objections.append(law.raised(machine, name, error))
-                return False
-            if objection := objection_to(machine.definition, name, wanted, answer):
+                objection = law.raised(machine, name, error)
+            if objection is not None:
                 firing.objections.append(objection)
                 return False
         return True
@@ -84,10 +84,10 @@ class _AsyncRow(Row, AsyncTransition):
                 answer = machine._answer(name, firing.event)
                 if inspect.isawaitable(answer):
                     answer = await answer
+                objection = objection_to(machine.definition, name, wanted, answer)
             except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                firing.objections.append(law.raised(machine, name, error))
-                return False
-            if objection := objection_to(machine.definition, name, wanted, answer):
+                objection = law.raised(machine, name, error)
+            if objection is not None:
                 firing.objections.append(objection)
                 return False
         return True
@@ -116,12 +116,14 @@ class _Shared(_AnyMachine):
             initial=definition.initial,
             auto_transitions=False,
             send_event=True,
-            model_attribute=STATE_ATTRIBUTE,
+            # No trigger may have the name of this attribute; while rows are added it is one that none can have.
+            model_attribute="\n",
             name=definition.name,
         )
         for row in definition.transitions:
             for source in definition.sources_of(row):
                 self._add_row(row, source)
+        self.model_attribute = STATE_ATTRIBUTE
 
     def _state(self, name: str, on_enter: Iterable[str], on_exit: Iterable[str]) -> dict[str, Any]:
         # An object per action, so that `transitions` never resolves a name by itself.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
@@ -67,8 +68,14 @@ class Firing:
 
 
 def payload_digest(trigger: str, payload: Mapping[str, Any]) -> str:
-    """A short hash of trigger and payload: equal for equal payloads, and never the payload itself."""
-    text = _canonical([trigger, payload])
+    """A short hash of trigger and payload: equal for equal payloads, and never the payload itself.
+
+    A payload that cannot be put into text is equal to no other.
+    """
+    try:
+        text = _canonical([trigger, payload])
+    except Exception:  # noqa: BLE001 (a stranger's `repr`, or one that is nested too deeply)
+        return uuid.uuid4().hex
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -88,7 +95,10 @@ def _canonical(value: Any, inside: tuple[int, ...] = ()) -> str:
 
 def payload_shown(trigger: str, payload: Mapping[str, Any]) -> str:
     """Trigger and payload for a message, shortened."""
-    arguments = ", ".join(f"{name}={value!r}" for name, value in payload.items())
+    try:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in payload.items())
+    except Exception:  # noqa: BLE001 (as above)
+        return f"'{trigger}' with a payload that has no text"
     if len(arguments) > SHOWN_PAYLOAD:
         arguments = arguments[: SHOWN_PAYLOAD - 1] + "…"
     return f"'{trigger}' with ({arguments})" if arguments else f"'{trigger}' without a payload"

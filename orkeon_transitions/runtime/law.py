@@ -8,7 +8,7 @@ module decides what is asked of it and what its answer means. Everything here ru
 from __future__ import annotations
 
 import logging
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -46,8 +46,26 @@ if TYPE_CHECKING:
     Machine = MachineBase[Any, Any]
 
 PATIENT = StateClock(0)
-# The machines whose guards are asked in this thread or task without a trigger: `can_fire` holds no machine.
-_asked: ContextVar[tuple[int, ...]] = ContextVar("asked", default=())
+# How often a guard may be asked inside of itself: one that asks what is permitted would never come to an end.
+ASKING_LIMIT = 4
+
+
+class _Asking:
+    """One guard that is asked without a trigger: `can_fire` holds no machine.
+
+    Tasks and timers that begin meanwhile inherit it, and keep it when the guard has long answered.
+    """
+
+    __slots__ = ("guard", "is_open", "machine")
+
+    def __init__(self, machine: Machine, guard: str) -> None:
+        self.machine = id(machine)
+        self.guard = guard
+        self.is_open = True
+
+
+# What is asked in this thread or task.
+_asked: ContextVar[tuple[_Asking, ...]] = ContextVar("asked", default=())
 log = logging.getLogger("orkeon_transitions")
 
 
@@ -162,11 +180,14 @@ def _failed(machine: Machine, firing: Firing, error: BaseException) -> Steps[Non
     firing.result = replace(firing.result, error=error)
     fact = TransitionFailed(firing.result.ordinal, error, machine._now())
     try:
-        yield partial(machine._commit, fact, machine._counts)
+        stopped = yield partial(machine._commit, fact, machine._counts)
     except Exception as second:
         # The callback's own error is the one to leave `fire`.
         error.add_note(f"and this failure could not be recorded: {second}")
         log.exception("the failure of a transition of '%s' could not be recorded", machine.machine_id)
+        return
+    if stopped is not None and isinstance(error, Exception):
+        raise stopped from error
 
 
 def _has_way_out(machine: Machine, trip: Trip) -> bool:
@@ -296,11 +317,22 @@ def refuse_while_asked(machine: Machine, what: str) -> None:
     Raises:
         MachineBusyError: It is fired inside of a guard that `can_fire` or the like asks.
     """
-    if id(machine) in _asked.get():
+    if _open_askings(machine):
         raise MachineBusyError(
             f"'{what}' came inside of a guard of machine '{machine.definition.name}', which was only asked: "
             "use fire_later to do it afterwards"
         )
+
+
+def _open_askings(machine: Machine) -> list[_Asking]:
+    return [each for each in _asked.get() if each.is_open and each.machine == id(machine)]
+
+
+def outside_of_guards() -> Context:
+    """A copy of the context in which no guard is asked: for tasks of a machine's own."""
+    context = copy_context()
+    context.run(_asked.set, ())
+    return context
 
 
 # -------------------------------------------------------------------------------------------------- asking
@@ -327,16 +359,21 @@ def why_not(machine: Machine, request: Request) -> Steps[Refusal | None]:
 
 def _passes(machine: Machine, firing: Firing, row: Row) -> Steps[bool]:
     for name, wanted in row.guards:
-        outer = _asked.get()
-        _asked.set((*outer, id(machine)))
+        if sum(each.guard == name for each in _open_askings(machine)) >= ASKING_LIMIT:
+            description = machine.definition.guards.get(name)
+            firing.objections.append(Objection(name, description, "it asks for its own answer"))
+            return False
+        outer, asking = _asked.get(), _Asking(machine, name)
+        _asked.set((*outer, asking))
         try:
             answer = yield partial(machine._answer, name, firing.event)
+            objection = objection_to(machine.definition, name, wanted, answer)
         except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-            firing.objections.append(raised(machine, name, error))
-            return False
+            objection = raised(machine, name, error)
         finally:
+            asking.is_open = False
             _asked.set(outer)
-        if objection := objection_to(machine.definition, name, wanted, answer):
+        if objection is not None:
             firing.objections.append(objection)
             return False
     return True

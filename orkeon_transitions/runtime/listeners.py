@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Literal
 
-from orkeon_transitions.runtime.callbacks import is_async
+from orkeon_transitions.runtime.callbacks import is_async, is_generator
 
 Kind = Literal["transition", "refused", "broken"]
 Listener = Callable[[Any], object]
@@ -23,11 +23,13 @@ class Listeners:
     is logged and stops nobody else.
     """
 
-    __slots__ = ("_by_kind", "_telling", "_waiting")
+    __slots__ = ("_by_kind", "_subscribing", "_telling", "_waiting")
 
     def __init__(self) -> None:
-        # Each kind's tuple is replaced as a whole, so that telling needs no lock against subscribing.
+        # Each kind's tuple is replaced as a whole, so that telling needs no lock against subscribing; those
+        # that replace it need one against each other.
         self._by_kind: dict[Kind, tuple[Listener, ...]] = {}
+        self._subscribing = threading.RLock()
         self._waiting: deque[tuple[Kind, Callable[[], Any]]] = deque()
         self._telling = threading.Lock()
 
@@ -35,20 +37,22 @@ class Listeners:
         """Adds a listener; gives the function that removes it (calling that twice does no harm).
 
         Raises:
-            TypeError: It is a coroutine function, which nobody would await, or no function at all.
+            TypeError: It is no function, or one that nobody would run: a coroutine function, a generator.
         """
-        if not callable(listener) or is_async(listener):
+        if not callable(listener) or is_async(listener) or is_generator(listener):
             raise TypeError(f"a listener is a plain function of one fact, not {listener!r}")
         entry: list[Listener] = [listener]
-        self._by_kind[kind] = (*self._by_kind.get(kind, ()), listener)
+        with self._subscribing:
+            self._by_kind[kind] = (*self._by_kind.get(kind, ()), listener)
 
         def unsubscribe() -> None:
-            if not entry:
-                return
-            removed = entry.pop()
-            kept = list(self._by_kind[kind])
-            kept.remove(removed)
-            self._by_kind[kind] = tuple(kept)
+            with self._subscribing:
+                if not entry:
+                    return
+                removed = entry.pop()
+                kept = list(self._by_kind[kind])
+                kept.remove(removed)
+                self._by_kind[kind] = tuple(kept)
 
         return unsubscribe
 

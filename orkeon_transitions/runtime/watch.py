@@ -20,16 +20,17 @@ TRY_AGAIN = 1.0
 class Watch:
     """Holds its machine weakly: a machine that nobody uses any more goes, and its timer with it."""
 
-    __slots__ = ("_machine", "_timer")
+    __slots__ = ("_loop", "_machine", "_timer")
 
     def __init__(self, machine: AsyncStateMachine[Any, Any]) -> None:
         self._machine = weakref.ref(machine)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def is_armed(self) -> bool:
-        """Whether the timer is running."""
-        return self._timer is not None
+        """Whether the timer is running, in a loop that is."""
+        return self._timer is not None and self._loop is not None and not self._loop.is_closed()
 
     def arm(self, at_least: float = MOMENT) -> None:
         """Starts the timer for the next clock to run out, if one runs and there is a loop to ring in."""
@@ -45,7 +46,7 @@ class Watch:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._timer = loop.call_later(max(remaining + MOMENT, at_least), self._ring)
+        self._loop, self._timer = loop, loop.call_later(max(remaining + MOMENT, at_least), self._ring)
 
     def arm_soon(self) -> None:
         """Arms when the loop, if one runs, comes round: a machine must be complete before it is watched."""
@@ -53,7 +54,7 @@ class Watch:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._timer = loop.call_later(0, self.arm)
+        self._loop, self._timer = loop, loop.call_later(0, self.arm)
 
     def disarm(self) -> None:
         """Stops the timer."""

@@ -1,6 +1,7 @@
 """Who hears what happened: `on_transition`, `on_refused`, `on_circuit_broken`."""
 
 import logging
+import sys
 import threading
 
 import pytest
@@ -227,3 +228,30 @@ def test_what_ends_the_program_leaves_the_rest_for_the_next_one():
     assert machine.state == "b"
     machine.fire("next")
     assert heard == [2]
+
+
+def test_subscribing_from_many_threads_loses_no_listener():
+    from orkeon_transitions.runtime import StateMachine
+
+    each, rounds = 25, 40
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(rounds):
+            machine, heard, begin = StateMachine(RING, **quiet()), [], threading.Barrier(4)
+
+            def subscribe(machine=machine, heard=heard, begin=begin):
+                begin.wait(5)
+                kept = [machine.on_transition(heard.append) for _ in range(2 * each)]
+                for unsubscribe in kept[::2]:
+                    unsubscribe()
+
+            threads = [threading.Thread(target=subscribe) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(10)
+            machine.fire("next")
+            assert len(heard) == 4 * each
+    finally:
+        sys.setswitchinterval(before)

@@ -145,3 +145,28 @@ def test_a_trip_and_its_limit_speak_in_members(kind):
     kind.fire(machine, Event.GO)
     kind.try_fire(machine, Event.STOP)
     assert (broken[0].state, broken[0].trigger) == (State.BUSY, Event.STOP)
+
+
+def test_two_members_of_one_text_are_told_apart_by_nobody(kind):
+    class Twice(Enum):
+        IDLE = "idle"
+        WORK = "BUSY"
+        BUSY = 2
+        DONE = "done"
+
+    with pytest.raises(DefinitionError) as raised:
+        kind.make(TEXT, states=Twice)
+    assert [problem.message for problem in raised.value.problems] == [
+        "Twice.WORK and Twice.BUSY are both known as 'BUSY'"
+    ]
+
+
+def test_an_alias_is_its_member(kind):
+    class Aliased(Enum):
+        IDLE = "idle"
+        START = IDLE
+        BUSY = 2
+        DONE = "done"
+
+    machine = kind.make(TEXT, **quiet(states=Aliased))
+    assert machine.state is Aliased.IDLE is Aliased.START
