@@ -62,10 +62,10 @@ class _PlainRow(Row, Transition):
         for name, wanted in self.guards:
             try:
                 answer = machine._answer(name, firing.event)
-                objection = objection_to(machine.definition, name, wanted, answer)
             except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                objection = law.raised(machine, name, error)
-            if objection is not None:
+                firing.objections.append(law.raised(machine, name, error))
+                return False
+            if objection := objection_to(machine.definition, name, wanted, answer):
                 firing.objections.append(objection)
                 return False
         return True
@@ -84,10 +84,10 @@ class _AsyncRow(Row, AsyncTransition):
                 answer = machine._answer(name, firing.event)
                 if inspect.isawaitable(answer):
                     answer = await answer
-                objection = objection_to(machine.definition, name, wanted, answer)
             except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                objection = law.raised(machine, name, error)
-            if objection is not None:
+                firing.objections.append(law.raised(machine, name, error))
+                return False
+            if objection := objection_to(machine.definition, name, wanted, answer):
                 firing.objections.append(objection)
                 return False
         return True
