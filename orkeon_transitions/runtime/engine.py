@@ -62,10 +62,10 @@ class _PlainRow(Row, Transition):
         for name, wanted in self.guards:
             try:
                 answer = machine._answer(name, firing.event)
+                objection = objection_to(machine.definition, name, wanted, answer)
             except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                firing.objections.append(law.raised(machine, name, error))
-                return False
-            if objection := objection_to(machine.definition, name, wanted, answer):
+                objection = law.raised(machine, name, error)
+            if objection is not None:
                 firing.objections.append(objection)
                 return False
         return True
@@ -84,10 +84,10 @@ class _AsyncRow(Row, AsyncTransition):
                 answer = machine._answer(name, firing.event)
                 if inspect.isawaitable(answer):
                     answer = await answer
+                objection = objection_to(machine.definition, name, wanted, answer)
             except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                firing.objections.append(law.raised(machine, name, error))
-                return False
-            if objection := objection_to(machine.definition, name, wanted, answer):
+                objection = law.raised(machine, name, error)
+            if objection is not None:
                 firing.objections.append(objection)
                 return False
         return True
@@ -116,7 +116,7 @@ class _Shared(_AnyMachine):
             initial=definition.initial,
             auto_transitions=False,
             send_event=True,
-            # No trigger may have the name of this attribute; while rows are added it is one that none can have.
+            # No trigger may have this attribute's name: while rows are added it is one that none can have.
             model_attribute="\n",
             name=definition.name,
         )
