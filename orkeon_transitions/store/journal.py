@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import threading
 import warnings
 from collections.abc import Iterator
@@ -35,8 +36,9 @@ class JsonlJournal:
     visible, and a machine whose fact cannot be written does not move. Several machines may share one journal,
     from any thread; several processes may append to one file.
 
-    A file whose last line was torn by a crash is repaired when it is opened: the fragment goes to
-    `<file>.torn`, with a warning. A whole record that only lacks its newline is a record.
+    A file whose last line was torn by a crash is repaired when it is opened, or before the next line is
+    written: the fragment goes to `<file>.torn`, with a warning. A whole record that only lacks its newline is
+    a record.
 
     Args:
         path: The file; made if it is not there.
@@ -50,9 +52,12 @@ class JsonlJournal:
         self.path = Path(path)
         self._fsync = fsync
         self._lock = threading.RLock()
-        self._half_line_at: int | None = None
+        # Where the file ended when this journal last wrote; other processes may have gone on from there.
+        self._end = 0
+        # Where a failed write begins and ends that could not be cut off.
+        self._left_over: tuple[int, int] | None = None
         try:
-            self._file: IO[bytes] = self.path.open("ab", buffering=0)
+            self._file: IO[bytes] = self.path.open("a+b", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot open the journal {self.path}: {error.strerror}") from error
         try:
@@ -124,15 +129,19 @@ class JsonlJournal:
     def _append(self, line: bytes) -> None:
         try:
             with _file_lock(self._file):
-                self._cut_half_line()
-                self._half_line_at = os.fstat(self._file.fileno()).st_size
+                self._cut_left_over()
+                if self._is_torn():
+                    self._repair()
+                start = self._size()
                 try:
                     self._write(line)
-                except OSError:
+                except BaseException:
+                    # Also for an interrupt, and while the lock is held: later, others have written more.
+                    self._left_over = start, self._size()
                     with contextlib.suppress(OSError):
-                        self._cut_half_line()
+                        self._cut_left_over()
                     raise
-                self._half_line_at = None
+                self._end = start + len(line)
         except OSError as error:
             raise JournalError(f"cannot write to the journal {self.path}: {error.strerror}") from error
 
@@ -144,19 +153,31 @@ class JsonlJournal:
         if self._fsync:
             os.fsync(self._file.fileno())
 
-    def _cut_half_line(self) -> None:
-        """Cuts off what a failed write has left."""
-        if self._half_line_at is None:
+    def _size(self) -> int:
+        return os.fstat(self._file.fileno()).st_size
+
+    def _cut_left_over(self) -> None:
+        """Cuts off what a failed write has left, unless others have written since."""
+        if self._left_over is None:
             return
-        if os.fstat(self._file.fileno()).st_size > self._half_line_at:
-            self._file.truncate(self._half_line_at)
-        self._half_line_at = None
+        start, end = self._left_over
+        if end > start and self._size() == end:
+            self._file.truncate(start)
+        self._left_over = None
+
+    def _is_torn(self) -> bool:
+        """Whether another process, since this journal last wrote, has died in the middle of a line."""
+        size = self._size()
+        if size in (0, self._end):
+            return False
+        self._file.seek(size - 1)
+        return self._file.read(1) != b"\n"
 
     def _repair(self) -> None:
         """Makes the file end with a whole record and its newline."""
-        if not self.path.is_file():
+        if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
             return
-        number, start, last = _last_line(self.path)
+        number, start, last = _last_line(self._file)
         try:
             parse_line(last)
         except ValueError:
@@ -183,10 +204,12 @@ class JsonlJournal:
         self._file.truncate(start)
 
 
-def _last_line(path: Path) -> tuple[int, int, bytes]:
+def _last_line(file: IO[bytes]) -> tuple[int, int, bytes]:
     """The last line that is not blank: number, start and bytes (empty if there is none)."""
     found, start = (0, 0, b""), 0
-    with path.open("rb") as lines:
+    # Not opened by its name, which may have been given to another file meanwhile.
+    with os.fdopen(os.dup(file.fileno()), "rb") as lines:
+        lines.seek(0)
         for number, line in enumerate(lines, 1):
             if line.strip():
                 found = (number, start, line)
