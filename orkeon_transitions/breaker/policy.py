@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import timedelta
 from difflib import get_close_matches
@@ -112,6 +113,8 @@ class CircuitBreakerPolicy(BaseModel):
         for name, most in value.items():
             if not most >= 0:
                 raise ValueError(f"meter '{name}' must not be negative")
+            if most == math.inf:
+                raise ValueError(f"meter '{name}' must be finite (without a limit it needs no entry)")
         return value
 
     def __hash__(self) -> int:

@@ -131,7 +131,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         await self._run("check_circuit", partial(law.demand_clocks, self))
         return self.circuit_status
 
-    def spend(self, **meters: float) -> None:
+    def spend(self, /, **meters: float) -> None:
         """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
 
         Raises:

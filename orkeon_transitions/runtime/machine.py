@@ -114,7 +114,7 @@ class StateMachine(MachineBase[S, E]):
         self._run("check_circuit", partial(law.demand_clocks, self))
         return self.circuit_status
 
-    def spend(self, **meters: float) -> None:
+    def spend(self, /, **meters: float) -> None:
         """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
 
         Raises:
@@ -138,7 +138,7 @@ class StateMachine(MachineBase[S, E]):
             self._lock.release()
 
     def _acquire(self) -> None:
-        limit = -1 if self._lock_timeout is None else self._lock_timeout
+        limit = -1 if self._lock_timeout is None else min(self._lock_timeout, threading.TIMEOUT_MAX)
         if self._lock.acquire(timeout=limit):
             return
         raise MachineBusyError(

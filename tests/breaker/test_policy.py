@@ -92,7 +92,7 @@ def test_degraded_mode_is_a_boolean(value):
         CircuitBreakerPolicy(use_degraded_mode=value)
 
 
-@pytest.mark.parametrize("most", [-1, float("nan"), "much"])
+@pytest.mark.parametrize("most", [-1, float("nan"), float("inf"), "much"])
 def test_a_meter_needs_a_limit_that_is_not_negative(most):
     with pytest.raises(ValidationError, match=r"tokens|meters"):
         CircuitBreakerPolicy(meters={"tokens": most})
