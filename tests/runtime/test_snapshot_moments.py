@@ -1,4 +1,4 @@
-"""Snapshots from mad clocks, and snapshots that are taken while another thread fires."""
+"""Snapshots of mad clocks and figures, and snapshots that are taken while another thread fires."""
 
 import sys
 import threading
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from orkeon_transitions.errors import CircuitBrokenError
+from orkeon_transitions.errors import CircuitBrokenError, DefinitionError
 from orkeon_transitions.runtime import StateMachine
 from tests.runtime.samples import RING, limits, quiet
 
@@ -48,3 +48,20 @@ def test_no_snapshot_has_fields_of_another_state():
         thread.join(10)
         sys.setswitchinterval(before)
     assert torn == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("visits", {"a": -1}),
+        ("time_in_state", float("inf")),
+        ("active_time", float("nan")),
+        ("spent", {"usd": -5}),
+        ("spent", {"usd": float("nan")}),
+    ],
+)
+def test_figures_that_nobody_can_count_with_are_damage(kind, field, value):
+    data = kind.make(RING, **quiet()).snapshot().model_dump(mode="json") | {field: value}
+    with pytest.raises(DefinitionError) as raised:
+        kind.machine_class.restore(RING, data)
+    assert raised.value.problems[0].path.split(".")[0] == field
