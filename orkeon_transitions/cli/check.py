@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from orkeon_transitions.cli.app import INVALID, examples, place_of, problem_words, shared_options
-from orkeon_transitions.cli.screen import SEVERITY_STYLES, Screen, counted, current_screen, visible
+from orkeon_transitions.cli.screen import Screen, current_screen
 from orkeon_transitions.cli.subjects import existing_file, kind_of
+from orkeon_transitions.cli.words import SEVERITY_STYLES, counted, visible
 from orkeon_transitions.definition import read_source
 from orkeon_transitions.definition.places import dotted
 from orkeon_transitions.errors import DefinitionError
