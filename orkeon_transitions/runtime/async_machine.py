@@ -15,8 +15,9 @@ from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import MachineBusyError, StateLeftError
 from orkeon_transitions.facts import Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
+from orkeon_transitions.runtime.asking import inside_of_commit, outside, refuse_inside
 from orkeon_transitions.runtime.base import E, MachineBase, S
-from orkeon_transitions.runtime.callbacks import refuse_awaitable
+from orkeon_transitions.runtime.callbacks import is_async, refuse_awaitable
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.steps import Steps, T, run, run_async
 from orkeon_transitions.runtime.watch import LOOK_AGAIN, TRY_AGAIN, Watch
@@ -145,7 +146,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         While a transition is under way, or if the commit hook is a coroutine function, it happens in its
         turn: before the next trigger that is fired.
         """
-        if self._holder is None and not _is_coroutine_function(self._commit_hook):
+        if self._holder is None and not is_async(self._commit_hook):
             law.refuse_too_early(self, "reset_circuit_breaker")
             run(law.reset(self))
             return
@@ -161,7 +162,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         after: Callable[[Any], Steps[TransitionResult | None]] = law.demand_clocks,
     ) -> T:
         """Holds the machine and runs steps; `after` are those that follow if a clock cuts them short."""
-        law.refuse_while_asked(self, what)
+        refuse_inside(self, what)
         if self._holder is not None and self._holder is asyncio.current_task():
             return await self._run_nested(what, begin, visit)
         if self._later and self._is_worker_due():
@@ -288,7 +289,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     def _hold(self, work: Any) -> asyncio.Task[Any]:
         """Starts a task of the machine's own; the loop holds tasks weakly."""
-        task = asyncio.get_running_loop().create_task(work, context=law.outside_of_guards())
+        task = asyncio.get_running_loop().create_task(work, context=outside())
         self._held_tasks.add(task)
         task.add_done_callback(self._let_go)
         return task
@@ -337,13 +338,15 @@ class AsyncStateMachine(MachineBase[S, E]):
             return None
         if self._holder is None:
             refuse_awaitable(answer, "the commit hook, a plain function whose answer must be awaited,")
-        return self._committed(asyncio.ensure_future(answer))
+        return self._committed(answer)
 
-    async def _committed(self, commit: asyncio.Future[Any]) -> asyncio.CancelledError | None:
+    async def _committed(self, answer: Awaitable[Any]) -> asyncio.CancelledError | None:
         self._is_committing = True
+        inside, context = inside_of_commit(self)
         try:
-            return await _outcome(commit)
+            return await _outcome(context.run(asyncio.ensure_future, answer))
         finally:
+            inside.is_open = False
             self._is_committing = False
 
     async def _settle(self, firing: Firing, dest: str | None) -> asyncio.CancelledError | None:
@@ -390,9 +393,3 @@ def _current_task() -> asyncio.Task[Any] | None:
 def _nothing() -> Steps[None]:
     """Steps that do nothing: the machine is held for the sake of what was asked for later."""
     yield from ()
-
-
-def _is_coroutine_function(hook: Any) -> bool:
-    return inspect.iscoroutinefunction(hook) or inspect.iscoroutinefunction(
-        getattr(hook, "__call__", None)  # noqa: B004 (an object whose call is a coroutine function)
-    )

@@ -14,6 +14,7 @@ from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import MachineBusyError
 from orkeon_transitions.facts import Fact, Refusal, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
+from orkeon_transitions.runtime.asking import refuse_inside
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import refuse_awaitable
 from orkeon_transitions.runtime.event import TriggerEvent
@@ -147,7 +148,7 @@ class StateMachine(MachineBase[S, E]):
         )
 
     def _run(self, what: str, begin: Callable[[], Steps[T]]) -> T:
-        law.refuse_while_asked(self, what)
+        refuse_inside(self, what)
         self._acquire()
         try:
             law.refuse_too_early(self, what)
