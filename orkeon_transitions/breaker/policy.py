@@ -27,9 +27,11 @@ def _seconds(value: Any) -> Any:
         raise ValueError("must be a number of seconds, not a boolean")
     if isinstance(value, int | float):
         try:
-            return timedelta(seconds=value)
+            duration = timedelta(seconds=value)
         except OverflowError:
             raise ValueError("is more than can be counted (0 switches the limit off)") from None
+        # What would be rounded to nothing must not switch the limit off.
+        return timedelta.resolution if value > 0 and not duration else duration
     return value
 
 
