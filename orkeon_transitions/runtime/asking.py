@@ -76,6 +76,8 @@ def refuse_inside(machine: Machine, what: str) -> None:
     Raises:
         MachineBusyError: It is fired inside of one.
     """
+    if not _inside.get():  # as a rule: every trigger comes here
+        return
     ones = _open_ones(machine)
     if not ones:
         return
