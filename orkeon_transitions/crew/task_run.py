@@ -122,7 +122,7 @@ class TaskRun:
         if outcome.output.strip():
             self._error = None
             return await self._fire("validation_passed")
-        self._error = "the output is empty"
+        self._error = outcome.error or "the output is empty"
         self.context.feedback = EMPTY_OUTPUT
         return await self._fire("validation_failed") or await self._fire("fail")
 
