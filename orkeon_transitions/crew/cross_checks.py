@@ -12,6 +12,7 @@ from orkeon_transitions.definition.places import Path, Source
 MOST_LISTED = 12
 
 Warn = Callable[[Path, str, str], None]
+OWN_TOOLS = "load_crew(..., tools=[...]) takes your own, the command line knows the built-in ones only"
 
 
 def check_references(config: CrewConfig, source: Source, *, tools: Collection[str], warn: Warn) -> None:
@@ -23,7 +24,7 @@ def check_references(config: CrewConfig, source: Source, *, tools: Collection[st
         tools: The names of all tools that there are.
         warn: Told what is probably a mistake.
     """
-    known_tools = _Known("tool", tools)
+    known_tools = _Known("tool", tools, f"; {OWN_TOOLS}")
     known_agents, known_tasks = _Known("agent", config.agents), _Known("task", config.tasks)
     for agent in config.agents.values():
         known_tools.check(source, ("agents", agent.id, "tools"), agent.tools)
@@ -45,17 +46,18 @@ def check_references(config: CrewConfig, source: Source, *, tools: Collection[st
 class _Known:
     """The names of one kind that may be used."""
 
-    def __init__(self, kind: str, names: Collection[str]) -> None:
+    def __init__(self, kind: str, names: Collection[str], more: str = "") -> None:
         self._kind = kind
         self._names = frozenset(names)
         are = "is" if len(names) == 1 else "are"
         self._listed = f": there {are} {', '.join(names)}" if 0 < len(names) <= MOST_LISTED else ""
+        self._more = more
 
     def check(self, source: Source, path: Path, used: Collection[str]) -> None:
         for name in used:
             if name not in self._names:
                 at = _place_in_list(source, path, name)
-                message = f"unknown {self._kind} '{name}'{self._listed}"
+                message = f"unknown {self._kind} '{name}'{self._listed}{self._more}"
                 source.problem(at, message, source.hint(name, self._names))
 
 
