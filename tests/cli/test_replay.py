@@ -205,3 +205,21 @@ def test_the_tables_are_drawn_on_a_terminal(on_terminal, log):
     done = on_terminal("replay", "agent.log", "--machine", "hermes_agent", columns=80)
     assert done.code == 0
     assert done.out.count("╭") == 2
+
+
+def test_a_trip_that_was_reset_is_told_with_its_step_and_the_budget_is_counted_anew(orkeon, folder):
+    from orkeon_transitions import CircuitBreakerPolicy, StateMachine
+
+    definition = "name: m\ninitial: a\ndegraded: low\nstates: [a, low]\ntransitions: [[go, '*', '=']]\n"
+    (folder / "m.yaml").write_text(definition)
+    policy = CircuitBreakerPolicy(max_transitions=2, use_degraded_mode=True)
+    with JsonlJournal(folder / "m.log") as journal:
+        machine = StateMachine(definition, policy=policy)
+        journal.record(machine)
+        for _ in range(3):
+            machine.try_fire("go")
+        machine.reset_circuit_breaker()
+        machine.fire("go")
+    out = orkeon("replay", "m.log", "--machine", "m.yaml").out
+    assert "by the breaker: Max transitions exceeded (2/2)" in out
+    assert out.endswith("final state: low (4 transitions made; 1 in the current budget; circuit whole)\n")
