@@ -153,11 +153,23 @@ class JournalError(OrkeonError):
 
 
 class MachineBusyError(OrkeonError):
-    """The machine is making another transition and did not become free in time."""
+    """The machine is making another transition and did not become free in time.
+
+    Attributes:
+        result: What the work of `during` gave, when that could not be reported; else None.
+    """
+
+    result: Any = None
 
 
 class StateLeftError(OrkeonError):
-    """The visit of a state to which work was bound has ended."""
+    """The visit of a state to which work was bound has ended.
+
+    Attributes:
+        result: What the work of `during` gave, if it had ended by then; else None.
+    """
+
+    result: Any = None
 
 
 class MissingExtraError(OrkeonError):

@@ -118,8 +118,10 @@ class AsyncStateMachine(MachineBase[S, E]):
         Raises:
             CircuitBrokenError: The breaker tripped while the work ran; the work's result, if it had one by
                 then, is in `result`.
-            StateLeftError: The visit ended while the work ran, or the machine has ended.
+            StateLeftError: The visit ended while the work ran, or the machine has ended; `result` likewise.
             InvalidTransitionError: `done` was refused; the error's `result` is what the work gave.
+            MachineBusyError: The machine did not become free to be told; `result` likewise.
+            TypeError: `done` or `failed` is no trigger.
         """
         return await self._work.run(self, awaitable, done, failed)
 
