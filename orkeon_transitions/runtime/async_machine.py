@@ -40,6 +40,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     def _set_up(self) -> None:
         self._lock = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._holder: asyncio.Task[Any] | None = None
         self._cancelled_before = 0
         self._worker: asyncio.Task[Any] | None = None
@@ -204,6 +205,9 @@ class AsyncStateMachine(MachineBase[S, E]):
             self._depth -= 1
 
     async def _acquire(self) -> None:
+        if (loop := asyncio.get_running_loop()) is not self._loop and not self._lock.locked():
+            # A lock keeps to the loop in which it was first waited for.
+            self._lock, self._loop = asyncio.Lock(), loop
         try:
             async with asyncio.timeout(self._lock_timeout):
                 await self._lock.acquire()
@@ -218,16 +222,16 @@ class AsyncStateMachine(MachineBase[S, E]):
     ) -> T:
         """Runs steps whose callbacks the timer may cancel: then the limit has its say instead."""
         self._depth = 1
-        work: Callable[[], Awaitable[Any]] = partial(_driven, begin)
+        work: Awaitable[Any] = run_async(begin())
         try:
             while True:
                 try:
-                    outcome: T = await work()
+                    outcome: T = await work
                 except asyncio.CancelledError:
                     if not self._was_interrupted():
                         raise
                     # The callbacks of the state that is entered now may be cut short by its clock, too.
-                    work = partial(self._run_after_interruption, after)
+                    work = self._run_after_interruption(after)
                 else:
                     return outcome
         finally:
@@ -378,10 +382,6 @@ async def _outcome(commit: asyncio.Future[Any]) -> asyncio.CancelledError | None
     if stopped is not None:
         raise stopped from error
     raise error
-
-
-async def _driven(begin: Callable[[], Steps[T]]) -> T:
-    return await run_async(begin())
 
 
 def _current_task() -> asyncio.Task[Any] | None:

@@ -35,6 +35,8 @@ transitions:
   - {trigger: tick, source: "*", dest: null}
 """
 
+STAGE_GUARDS = {"may": lambda event: True, "forbidden": lambda event: False}
+
 
 class CancellingLoop(VirtualTimeLoop):
     """Cancels a task when it has come round so many times."""
@@ -297,3 +299,15 @@ def test_a_task_that_a_commit_hook_starts_waits_for_its_turn():
         assert await tasks[0]
 
     run(main())
+
+
+def test_triggers_wait_for_each_other_in_another_loop_too():
+    machine = AsyncStateMachine(
+        STAGES, **quiet(guards=STAGE_GUARDS, actions={name: linger(0.01) for name in STAGE_ACTIONS})
+    )
+
+    async def together():
+        return [bool(made) for made in await asyncio.gather(*map(machine.try_fire, ["stay", "again"] * 2))]
+
+    for _ in range(2):
+        assert asyncio.run(together()) == [True] * 4
