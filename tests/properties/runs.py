@@ -74,7 +74,8 @@ class Subject:
     """A machine, and the hand that turns its clock, its guards and its actions."""
 
     def __init__(self, machine_class, definition, snapshot=None, **options):
-        self.step = None
+        # What a timer does before the first step meets willing guards and actions.
+        self.step = Step("", (True,) * len(GUARDS), None, 0, 0, 0, False)
         self.log = []
         self.facts = []
         guards = {name: (lambda e, n=number: self.step.answers[n]) for number, name in enumerate(GUARDS)}

@@ -5,18 +5,12 @@ import asyncio
 import pytest
 from hypothesis import given
 
-from orkeon_transitions.runtime import StateMachine
-from tests.properties.runs import KINDS, Subject, definitions, definitions_with_ways_out, shape, steps
+from tests.properties.runs import KINDS, Subject, definitions_with_ways_out, shape, steps
 from tests.virtual_time import run
 
 
-@given(definition=definitions_with_ways_out(), before=steps(8), after=steps(8))
-def test_a_restored_plain_machine_takes_the_same_ways_out(definition, before, after):
-    run(_both(StateMachine, definition, before, after))
-
-
 @pytest.mark.parametrize("machine_class", KINDS)
-@given(definition=definitions(), before=steps(8), after=steps(8))
+@given(definition=definitions_with_ways_out(), before=steps(8), after=steps(8))
 def test_a_restored_machine_goes_on_exactly_like_the_original(machine_class, definition, before, after):
     run(_both(machine_class, definition, before, after))
 
@@ -28,6 +22,7 @@ async def _both(machine_class, definition, before, after):
         await original.go(step)
     saved = original.machine.snapshot().model_dump_json()
     again = Subject(machine_class, definition, saved)
+    again.step = original.step
     del original.facts[:], original.log[:]
     _compare(original, again)
     for step in after:
