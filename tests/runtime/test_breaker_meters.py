@@ -252,3 +252,9 @@ def test_a_meter_that_is_nearly_a_limits_name_is_a_slip(kind):
 def test_an_amount_that_is_no_number_is_refused(kind, amount):
     with pytest.raises(TypeError, match="spend: tokens must be a number, not"):
         kind.make(RING).spend(tokens=amount)
+
+
+def test_objects_that_tell_only_their_address_are_like_nothing_else(kind):
+    machine = kind.make(TOOLS, policy=limits(max_repeats=1))
+    for _ in range(10):
+        assert kind.fire(machine, "call", arguments={"handle": object()})
