@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from transitions import EventData, Machine, Transition
-from transitions.extensions.asyncio import AsyncMachine, AsyncTransition
+from transitions.extensions.asyncio import AsyncEvent, AsyncMachine, AsyncTransition
 
 from orkeon_transitions.breaker import Trip
 from orkeon_transitions.definition import MachineDefinition, TransitionDefinition
@@ -104,6 +104,18 @@ class _AsyncRow(Row, AsyncTransition):
         if stopped is not None:
             raise stopped
         await engine.get_state(self.dest).enter(event_data)
+
+
+class _AsyncEvent(AsyncEvent):
+    """An event that keeps what was raised for the law: `transitions` logs it as an error on its way out."""
+
+    async def _process(  # type: ignore[override]  # a coroutine, as in AsyncEvent
+        self, event_data: Any
+    ) -> None:
+        try:
+            await super()._process(event_data)
+        except BaseException as error:  # noqa: BLE001 (the law raises it again)
+            _of(event_data)[1].raised = error
 
 
 class _Shared(_AnyMachine):
@@ -202,6 +214,7 @@ class _Engine(_Shared, CircuitBreakerMixin, Machine):
 class _AsyncEngine(_Shared, CircuitBreakerMixin, AsyncMachine):
     """The engine of async machines."""
 
+    event_cls = _AsyncEvent
     transition_cls = _AsyncRow
 
     async def callbacks(  # type: ignore[override]  # a coroutine, as in AsyncMachine

@@ -146,6 +146,8 @@ def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
     outer, machine._firing = machine._firing, firing
     try:
         yield effect
+        if firing.raised is not None:
+            raise firing.raised
     except BaseException as error:
         if not isinstance(error, GeneratorExit):
             yield from _failed(machine, firing, error)
