@@ -115,7 +115,6 @@ def _functions(machine: MachineDefinition, nodes: Mapping[str, Any]) -> Iterator
 
 
 def _routers(machine: MachineDefinition, routers: Mapping[str, Any]) -> Iterator[Found]:
-    names = [START if name == machine.initial else name for name in machine.rows_by_state]
     for number, state in enumerate(machine.states):
         rows = machine.rows_by_state[state.name]
         if (len(rows) > 1 or any(row.conditions for row in rows)) and _router(
@@ -126,9 +125,11 @@ def _routers(machine: MachineDefinition, routers: Mapping[str, Any]) -> Iterator
                 f"no router is given for node '{state.name}', which has several ways",
                 None,
             )
+    leaving = [name for name, rows in machine.rows_by_state.items() if rows]
+    known = [START, *leaving] if machine.initial in leaving else leaving
     for name, router in routers.items():
-        if name not in (START, *machine.rows_by_state) or not machine.rows_by_state.get(name, (START,)):
-            yield (), f"a router is given for '{name}', which has no ways out", nearest(name, names)
+        if name not in known:
+            yield (), f"a router is given for '{name}', which has no ways out", nearest(name, known)
         elif not callable(router):
             yield (), f"the router of node '{name}' must be a function of the state, not {router!r}", None
 

@@ -17,7 +17,7 @@ from orkeon_transitions.errors import (
     NodeReturnError,
     RoutingError,
 )
-from orkeon_transitions.facts import TransitionResult
+from orkeon_transitions.facts import CircuitBroken, TransitionResult
 from orkeon_transitions.graph.attempts import attempt, call, pause
 from orkeon_transitions.graph.facts import GraphCircuitBroken, GraphResult, GraphStatus, NodeCompleted
 from orkeon_transitions.graph.machine import GraphMachine
@@ -55,7 +55,9 @@ class GraphRun(Generic[S]):
         self._at = START
         self._names: list[str] = []
         self._end = topology.state_name(END)
+        self._status_at_trip = machine.circuit_status
         machine.on_transition(self._take_down)
+        machine.on_circuit_broken(self._take_trip_down)
 
     async def completions(self) -> AsyncGenerator[NodeCompleted[S], None]:
         """Runs node after node; yields when each one has done its work."""
@@ -89,6 +91,9 @@ class GraphRun(Generic[S]):
         self.journal.append(step)
         if step.to_state != self._end:
             self._names.append(step.to_state)
+
+    def _take_trip_down(self, broken: CircuitBroken) -> None:
+        self._status_at_trip = broken.status
 
     # ------------------------------------------------------------------------------------------------- steps
     async def _next(self) -> Node[S] | None:
@@ -207,13 +212,15 @@ class GraphRun(Generic[S]):
         with suppress(CircuitBrokenError):
             # The timer's task may not have finished its move to the degraded state.
             await self._machine.check_circuit()
-        status = self._machine.circuit_status
+        status = self._status_at_trip
+        # Without the degraded node, if the machine has moved there already.
+        trace = self.trace[: status.total_transitions]
         told = GraphCircuitBroken(
             reason=status.broken_reason or "",
             limit=status.limit,
             node_name=node_name,
-            transition_count=len(self._names),
-            trace=self.trace,
+            transition_count=len(trace),
+            trace=trace,
             state=self.state,
             status=status,
         )

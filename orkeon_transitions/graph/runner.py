@@ -135,7 +135,7 @@ class GraphRunner(Generic[S]):
         return GraphRun(self._topology, machine, state, self._listeners, self._clock)
 
     def __repr__(self) -> str:
-        return f"<GraphRunner '{self._topology.name}' of {len(self._topology.nodes)} nodes>"
+        return f"<GraphRunner '{self._topology.name}' nodes={len(self._topology.nodes)}>"
 
     def _repr_mimebundle_(self, **_limits: Any) -> dict[str, Any]:
         from orkeon_transitions.diagrams import mimebundle  # noqa: PLC0415 (drawing is loaded when needed)

@@ -244,7 +244,7 @@ class StateGraph(Generic[S]):
         return f"there is no node '{name}'" + (f", did you mean '{hint}'?" if hint else "")
 
     def __repr__(self) -> str:
-        return f"<StateGraph '{self._name}' of {len(self._nodes)} nodes>"
+        return f"<StateGraph '{self._name}' nodes={len(self._nodes)}>"
 
     def _repr_mimebundle_(self, **_limits: Any) -> dict[str, Any]:
         from orkeon_transitions.diagrams import mimebundle  # noqa: PLC0415 (drawing is loaded when needed)
