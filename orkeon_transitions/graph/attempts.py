@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
-from orkeon_transitions.errors import CircuitBrokenError
 from orkeon_transitions.graph.machine import GraphMachine
 from orkeon_transitions.graph.topology import Node
 
@@ -40,7 +39,10 @@ async def attempt(machine: GraphMachine, node: Node[Any], state: Any) -> Any:
 async def call(machine: GraphMachine, function: Callable[[Any], Any], state: Any) -> Any:
     """Calls a plain or async function of the state. What it awaits ends with the visit of the node."""
     answer = function(state)
-    return await _bound(machine, answer) if inspect.isawaitable(answer) else answer
+    if not inspect.isawaitable(answer):
+        return answer
+    # The degraded node runs where the machine has ended, outside of the budget.
+    return await (answer if machine.is_terminal else machine.during(answer))
 
 
 async def pause(machine: GraphMachine, node: Node[Any], attempts: int) -> None:
@@ -52,22 +54,3 @@ async def pause(machine: GraphMachine, node: Node[Any], attempts: int) -> None:
     await machine.check_circuit()
     wait = min(node.retry_wait * 2.0 ** min(attempts - 1, 30), LONGEST_WAIT)
     await machine.during(asyncio.sleep(wait))
-
-
-async def _bound(machine: GraphMachine, awaitable: Awaitable[Any]) -> Any:
-    if machine.is_terminal:  # the degraded node runs outside of the budget
-        return await awaitable
-    if machine.is_circuit_broken:
-        return await machine.during(awaitable)  # which closes it, and says why
-    finished: list[Any] = []
-
-    async def work() -> None:
-        finished.append(await awaitable)
-
-    try:
-        await machine.during(work())
-    except CircuitBrokenError:
-        # What was finished at the very moment at which the time ran out is not thrown away.
-        if not finished:
-            raise
-    return finished[0]

@@ -156,9 +156,12 @@ class GraphRun(Generic[S]):
         """Runs a node, or the degraded node where the time was up meanwhile; gives the one that was run."""
         try:
             self.state = await self._perform(node)
-        except CircuitBrokenError:
+        except CircuitBrokenError as error:
             if not self._machine.is_circuit_broken or self.status is GraphStatus.DEGRADED:
                 raise
+            # A node that was told to stop may have answered with what it had.
+            if self._is_state(error.result):
+                self.state = error.result
         else:
             return node
         degraded = await self._tripped(node.name)
@@ -192,15 +195,19 @@ class GraphRun(Generic[S]):
             raise
 
     def _checked(self, node: Node[S], answer: Any) -> S:
-        """The state after a node. A type above or below that of the state before is one of its kind."""
-        state: Any = self.state
+        """The state after a node."""
         if answer is None:
             return self.state
+        if not self._is_state(answer):
+            raise NodeReturnError(node.name, answer, type(self.state), trace=self.trace, state=self.state)
+        checked: S = answer
+        return checked
+
+    def _is_state(self, answer: Any) -> bool:
+        """Whether an answer is a state: of the type of the one before, or of a type above or below it."""
+        state: Any = self.state
         kind = type(answer)
-        if isinstance(answer, type(state)) or (kind is not object and isinstance(state, kind)):
-            checked: S = answer
-            return checked
-        raise NodeReturnError(node.name, answer, type(state), trace=self.trace, state=state)
+        return isinstance(answer, type(state)) or (kind is not object and isinstance(state, kind))
 
     # ----------------------------------------------------------------------------------------------- telling
     async def _tripped(self, node_name: str) -> Node[S]:

@@ -144,6 +144,19 @@ def test_the_total_duration_ends_a_router_that_hangs():
     assert (error.node_name, error.trace, error.state.done) == ("work", ("work",), ["work"])
 
 
+@pytest.mark.parametrize("answer", [Draft(["partial"]), None, "text"])
+def test_a_node_that_is_stopped_can_answer_with_what_it_has(answer):
+    async def node(draft):
+        draft.done.append("begun")
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            return answer
+
+    error = broken(line(("work", node), policy=limits(max_total_duration=10)))
+    assert error.state.done == (["partial"] if isinstance(answer, Draft) else ["begun"])
+
+
 class Clock:
     """Seconds that a plain node lets pass without suspending."""
 
