@@ -24,7 +24,11 @@ TEXTS = [
     for folder in (PACKAGE, ROOT / "tests", ROOT / "notebooks", ROOT / ".ci")
     for path in sorted(folder.rglob("*"))
     if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".png", ".pyc"}
-] + [path for path in sorted(ROOT.iterdir()) if path.is_file() and not path.name.startswith(".coverage")]
+] + [  # in a second working tree, `.git` is a file that names the first one
+    path
+    for path in sorted(ROOT.iterdir())
+    if path.is_file() and path.name != ".git" and not path.name.startswith(".coverage")
+]
 
 # The front door: what a user imports without naming a room.
 FRONT_DOOR = {

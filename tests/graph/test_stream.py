@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import UTC
 
@@ -169,3 +170,13 @@ def test_results_are_told_apart_by_what_they_say():
     result = ran(line(("a", does("a"))))
     assert "journal" not in repr(result)
     assert "final_state=Draft(done=['a'])" in repr(result)
+
+
+def test_one_runner_serves_several_threads():
+    told = []
+    runner = loop(rounds=20).compile()
+    runner.on_node_completed(lambda fact: told.append(fact.node_name))
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: runner.run_sync(Draft()), range(12)))
+    assert {result.trace for result in results} == {("work", "look") * 20}
+    assert len(told) == 12 * 40
