@@ -70,7 +70,8 @@ def test_max_state_visits_counts_the_executions_of_one_node(most):
     error = broken(loop(limits(max_state_visits=most)))
     assert error.trace == ("work", "look") * most
     assert (error.limit, error.node_name) == (BreakerLimit.MAX_STATE_VISITS, "work")
-    assert error.reason == f"Cycle detected: state 'work' was entered {most} times (allowed {most})"
+    assert error.reason.startswith("Cycle detected: state 'work'")
+    assert error.reason.endswith(f"(allowed {most})")
 
 
 @pytest.mark.parametrize("name", ["max_transitions", "max_state_visits"])

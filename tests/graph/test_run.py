@@ -1,6 +1,8 @@
 """One run: the order of things, what nodes and routers may return, what their errors say."""
 
 import asyncio
+import copy
+import pickle
 from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +12,7 @@ import pytest
 from orkeon_transitions import END, START, OrkeonError, StateGraph
 from orkeon_transitions.errors import NodeReturnError, RoutingError
 from orkeon_transitions.graph import GraphStatus
-from tests.graph.samples import Draft, does, line, loop, ran, sleeps
+from tests.graph.samples import Draft, does, limits, line, loop, ran, sleeps
 
 
 def routed(answer, targets=("work", END)):
@@ -296,3 +298,20 @@ def test_a_graph_may_run_inside_of_a_node_of_another():
         await inner.run(draft)
 
     assert ran(line(("inner", node), ("last", does("last")))).final_state.done == ["work", "work", "last"]
+
+
+@pytest.mark.parametrize(
+    "through", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))]
+)
+def test_errors_of_a_run_go_from_process_to_process(through):
+    runners = [
+        loop(limits(max_transitions=1)).compile(),
+        routed("wrok").compile(),
+        line(("work", lambda draft: 5)).compile(),
+    ]
+    for runner in runners:
+        with pytest.raises(OrkeonError) as error:
+            runner.run_sync(Draft())
+        other = through(error.value)
+        assert (type(other), str(other)) == (type(error.value), str(error.value))
+        assert (other.trace, other.state) == (("work",), error.value.state)
