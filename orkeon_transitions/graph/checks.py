@@ -28,7 +28,7 @@ def find_problems(topology: Graph) -> list[Problem]:
 
 def unknown_targets(topology: Graph) -> Iterator[Problem]:
     """Targets that are no nodes."""
-    known = [*topology.nodes, END]
+    known = {**topology.nodes, END: None}
     for source, target, _ in topology.ways():
         if target not in known:
             yield problem(source, f"the target '{target}' is no node", nearest(target, known))
@@ -64,12 +64,13 @@ def _never_ending(topology: Graph) -> Iterator[Problem]:
     lost = [name for name in topology.nodes if name not in ending and _targets(topology, name)]
     told: set[str] = set()
     for name in lost:
-        cycle = _fixed_cycle(topology, name)
-        if cycle and told.isdisjoint(cycle):
+        if name in told:
+            continue
+        if cycle := _fixed_cycle(topology, name):
             told.update(cycle)
             path = " -> ".join([*cycle, cycle[0]])
             yield problem(name, f"{path} is a cycle that no router can leave")
-        elif not cycle:
+        else:
             yield problem(name, f"END cannot be reached from node '{name}'")
 
 
@@ -87,14 +88,12 @@ def _ending(topology: Graph) -> set[str]:
 
 def _fixed_cycle(topology: Graph, start: str) -> list[str]:
     """The cycle of unconditional edges on which a node lies, or an empty list."""
-    path, at = [start], start
+    path, at = {start: None}, start
     while (edge := topology.edges.get(at)) is not None and edge.router is None:
         at = edge.targets[0]
-        if at == start:
-            return path
         if at in path:
-            return []
-        path.append(at)
+            return list(path) if at == start else []
+        path[at] = None
     return []
 
 

@@ -46,9 +46,11 @@ def define(topology: Graph) -> MachineDefinition:
 def guards_of(topology: Graph) -> Mapping[Way, str]:
     """The name of the guard for each way that a router may choose: `<node>_chose_<target>`."""
     names: dict[Way, str] = {}
+    used: set[str] = set()
     for source, target, edge in topology.ways():
         if edge.router is not None:
-            names[source, target] = _unused(_guard_name(source, target), set(names.values()))
+            names[source, target] = _unused(_guard_name(source, target), used)
+            used.add(names[source, target])
     return names
 
 

@@ -246,10 +246,11 @@ class GraphRun(Generic[S]):
         )
 
     def _sentence(self, told: GraphCircuitBroken[S]) -> str:
-        limit = told.limit or "limit"
+        limit, times = told.limit or "limit", told.transition_count
+        executions = "1 node execution" if times == 1 else f"{times} node executions"
         return (
             f"{told.reason}; graph '{self._topology.name}' stopped at node '{told.node_name}' after "
-            f"{told.transition_count} node executions ({self._shown_trace()}); what it had reached is in "
+            f"{executions} ({self._shown_trace()}); what it had reached is in "
             f"`state`. CircuitBreakerPolicy({limit}=...) allows more, 0 switches that limit off"
         )
 

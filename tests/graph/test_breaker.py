@@ -315,6 +315,43 @@ def test_a_trip_while_the_consumer_of_a_stream_takes_its_time_degrades(slow):
     assert run(main()) == ["work", "look", "summarise"]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_a_router_may_still_do_after_the_consumer_took_too_long(asynchronous):
+    """The circuit is broken by then: a plain router may find the end, nothing is awaited any more."""
+
+    def route(draft):
+        return END
+
+    async def route_later(draft):
+        return END
+
+    async def main():
+        graph = StateGraph[Draft](limits(max_total_duration=10)).add_node("work", does("work"))
+        graph.add_edge(START, "work").add_conditional_edge(
+            "work", route_later if asynchronous else route, [END]
+        )
+        async for _ in graph.compile(clock=now).stream(Draft()):
+            await asyncio.sleep(11)
+        return "completed"
+
+    if asynchronous:
+        with pytest.raises(GraphCircuitBrokenError, match="stopped at node 'work' after 1 node execution "):
+            run(main())
+    else:
+        assert run(main()) == "completed"
+
+
+def test_a_router_that_hangs_degrades():
+    async def route(draft):
+        await asyncio.sleep(1000)
+
+    graph = StateGraph[Draft](limits(max_total_duration=10, use_degraded_mode=True)).add_node(
+        "work", does("work")
+    )
+    graph.add_edge(START, "work").add_conditional_edge("work", route, [END])
+    assert ran(degrading(graph)).trace == ("work", "summarise")
+
+
 def test_a_slow_commit_of_the_degrading_move_is_waited_for():
     async def commit(fact, snapshot):
         await asyncio.sleep(3)
