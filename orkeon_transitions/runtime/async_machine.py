@@ -170,7 +170,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         """Holds the machine and runs steps; `after` are those that follow if a clock cuts them short."""
         refuse_inside(self, what)
         if self._holder is not None and self._holder is asyncio.current_task():
-            return await self._run_nested(what, begin, visit)
+            return await self._run_nested(what, begin)
         if self._later and self._is_worker_due():
             # What was asked for later has a task of its own, which comes first: were it made in this one,
             # cancelling this call would cancel that.
@@ -197,10 +197,8 @@ class AsyncStateMachine(MachineBase[S, E]):
         # A task that tidies up after its own cancellation has been cancelled before.
         self._cancelled_before = 0 if holder is None else holder.cancelling()
 
-    async def _run_nested(self, what: str, begin: Callable[[], Steps[T]], visit: int | None) -> T:
+    async def _run_nested(self, what: str, begin: Callable[[], Steps[T]]) -> T:
         law.refuse_too_early(self, what)
-        if visit is not None and visit != self._counts.visit:
-            raise gone(self)
         self._depth += 1
         try:
             return await run_async(begin())
@@ -276,18 +274,19 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     def _work_off_if_free(self) -> None:
         """Whoever holds the machine works the queue off; if nobody does, a task of its own does."""
-        if not self._later or self._holder is not None or self._is_worker_due():
+        if not self._later or self._holder is not None:
             return
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._worker = self._hold(self._work_off_in_turn())
+        if not self._is_worker_due():
+            self._worker = self._hold(self._work_off_in_turn())
 
     def _is_worker_due(self) -> bool:
         """Whether a task that will work the queue off has been started; it may be closing down itself."""
         worker = self._worker
-        return worker is not None and not worker.done() and worker is not _current_task()
+        return worker is not None and not worker.done() and worker is not asyncio.current_task()
 
     async def _work_off_in_turn(self) -> None:
         with contextlib.suppress(MachineBusyError):  # whoever holds the machine works the queue off
@@ -382,14 +381,6 @@ async def _outcome(commit: asyncio.Future[Any]) -> asyncio.CancelledError | None
     if stopped is not None:
         raise stopped from error
     raise error
-
-
-def _current_task() -> asyncio.Task[Any] | None:
-    """The running task; None outside of a loop as well."""
-    try:
-        return asyncio.current_task()
-    except RuntimeError:
-        return None
 
 
 def _nothing() -> Steps[None]:

@@ -24,7 +24,7 @@ from orkeon_transitions.breaker import (
     judge_nesting,
     judge_repetition,
 )
-from orkeon_transitions.errors import CircuitBrokenError, MachineBusyError
+from orkeon_transitions.errors import MachineBusyError
 from orkeon_transitions.facts import (
     BreakerReset,
     CircuitBroken,
@@ -243,9 +243,7 @@ def _trip(machine: Machine, trip: Trip, trigger: str | None) -> Steps[Transition
     firing = Firing(machine._event(machine._request(trigger)), trigger or "", refusal)
     firing.event.to_state = machine._state_member(degraded or "")
     yield from _make(machine, firing, partial(machine._engine.degrade, machine, firing))
-    if firing.result is None:
-        raise CircuitBrokenError(refusal.message, machine.circuit_status)
-    return firing.result
+    return _refused(machine, refusal) if firing.result is None else firing.result
 
 
 def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
