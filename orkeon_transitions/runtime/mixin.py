@@ -17,6 +17,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from transitions.core import Machine, State, Transition, listify
@@ -34,7 +35,13 @@ from orkeon_transitions.errors import CircuitBrokenError
 from orkeon_transitions.runtime.firing import payload_digest, payload_shown
 from orkeon_transitions.runtime.mixin_degrading import degrade, degrade_async, trigger_name
 from orkeon_transitions.runtime.mixin_models import CLOCK_RUNS, WatchedModels
-from orkeon_transitions.runtime.mixin_places import guard_classes, payload_of, prepare_gate, wall_embedded
+from orkeon_transitions.runtime.mixin_places import (
+    gated_async,
+    gated_plain,
+    guard_classes,
+    payload_of,
+    wall_embedded,
+)
 from orkeon_transitions.runtime.mixin_states import entered_key, is_inside, state_key
 from orkeon_transitions.runtime.mixin_watch import StatusListener, Watch
 
@@ -114,25 +121,9 @@ class CircuitBreakerMixin(WatchedModels):
     def _trigger_event(self, event_data: Any, trigger: str) -> Any:
         """The gate of a hierarchical machine; the events of other machines have one each."""
         event_data.breaker_trigger = trigger
-        if isinstance(self, AsyncMachine):
-            return self._breaker_trigger_async(event_data, trigger)
-        trip = prepare_gate(event_data)
-        if trip is None:
-            made = super()._trigger_event(event_data, trigger)  # type: ignore[misc]  # HierarchicalMachine's
-            trip = event_data.breaker_trip
-            if trip is None:
-                return made
-        return self._breaker_trip(event_data, trip)
-
-    async def _breaker_trigger_async(self, event_data: Any, trigger: str) -> Any:
-        trip = prepare_gate(event_data)
-        if trip is None:
-            made = await super()._trigger_event(event_data, trigger)  # type: ignore[misc]  # as above
-            trip = event_data.breaker_trip
-            if trip is None:
-                return made
-        answer: Any = self._breaker_trip(event_data, trip)
-        return await answer
+        make = partial(super()._trigger_event, event_data, trigger)  # type: ignore[misc]  # HierarchicalMachine's
+        gated = gated_async if isinstance(self, AsyncMachine) else gated_plain
+        return gated(event_data, make)
 
     def _add_machine_states(self, state: Any, remap: Any) -> None:
         """Takes over another hierarchical machine's states, and guards the rows that come with them."""
@@ -200,7 +191,7 @@ class CircuitBreakerMixin(WatchedModels):
             False: the trigger that was asked for was not made. On an async machine to be awaited.
         """
         if isinstance(self, AsyncMachine):
-            return self._breaker_trip_async(self, event_data, trip)
+            return self._breaker_trip_async(event_data, trip)
         broken = self._breaker_broken(event_data, trip)
         if broken.is_new:
             self._breaker_publish(broken.error.status)
@@ -209,7 +200,7 @@ class CircuitBreakerMixin(WatchedModels):
         degrade(self, event_data, broken.refuge)
         return False
 
-    async def _breaker_trip_async(self, machine: AsyncMachine, event_data: Any, trip: Trip) -> bool:
+    async def _breaker_trip_async(self, event_data: Any, trip: Trip) -> bool:
         broken = self._breaker_broken(event_data, trip)
         if broken.is_new:
             heard = self._breaker_publish(broken.error.status)
@@ -217,7 +208,7 @@ class CircuitBreakerMixin(WatchedModels):
                 await self._breaker_heard(heard)
         if broken.refuge is None:
             raise broken.error
-        await degrade_async(machine, event_data, broken.refuge)
+        await degrade_async(self, event_data, broken.refuge)
         return False
 
     # The default's own business ----------------------------------------------------------------------------

@@ -12,6 +12,7 @@ What one trigger leaves on its `EventData`:
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,18 +23,41 @@ from transitions.extensions.nesting import HierarchicalMachine
 Row = TypeVar("Row", bound=Transition)
 
 
-def prepare_gate(event_data: Any) -> Any:
+def _asked_at_gate(event_data: Any) -> Any:
     """Clears the marks of a new trigger and asks the gate."""
     event_data.breaker_trip = None
     event_data.breaker_promise = None
     return event_data.machine._breaker_gate(event_data)
 
 
+def gated_plain(event_data: Any, make: Callable[[], Any]) -> Any:
+    """Makes what passes the gate; a trip there, or at the wall, has its consequence."""
+    trip = _asked_at_gate(event_data)
+    if trip is None:
+        made = make()
+        trip = event_data.breaker_trip
+        if trip is None:
+            return made
+    return event_data.machine._breaker_trip(event_data, trip)
+
+
+async def gated_async(event_data: Any, make: Callable[[], Any]) -> Any:
+    """The same, awaited."""
+    trip = _asked_at_gate(event_data)
+    if trip is None:
+        made = await make()
+        trip = event_data.breaker_trip
+        if trip is None:
+            return made
+    return await event_data.machine._breaker_trip(event_data, trip)
+
+
 class GatedEvent(Event):
     """An event whose triggers pass the gate: inside of a lock, after a queue, outside of `on_exception`."""
 
     def _trigger(self, event_data: Any) -> bool:
-        trip = prepare_gate(event_data)
+        # What `gated_plain` does, a frame shorter: triggers may be fired inside of each other.
+        trip = _asked_at_gate(event_data)
         if trip is None:
             made = super()._trigger(event_data)
             trip = event_data.breaker_trip
@@ -49,7 +73,7 @@ class GatedAsyncEvent(AsyncEvent):
     async def _trigger(  # type: ignore[override]  # a coroutine, as it is in AsyncEvent
         self, event_data: Any
     ) -> bool:
-        trip = prepare_gate(event_data)
+        trip = _asked_at_gate(event_data)
         if trip is None:
             made = await super()._trigger(event_data)
             trip = event_data.breaker_trip
@@ -124,7 +148,8 @@ class WalledTransition(Transition):
     def execute(self, event_data: Any) -> bool:
         """Makes the transition; after a trip at the wall no row calls anything any more."""
         if _came_by_no_trigger(event_data):
-            return self._execute_gated(event_data)
+            made: bool = gated_plain(event_data, partial(self.execute, event_data))
+            return made
         if _was_stopped(event_data):
             return False
         row = _for_execution(self, event_data)
@@ -132,16 +157,6 @@ class WalledTransition(Transition):
             return super(WalledTransition, row).execute(event_data)
         finally:
             _close_promise(event_data)
-
-    def _execute_gated(self, event_data: Any) -> bool:
-        trip = prepare_gate(event_data)
-        if trip is None:
-            made = self.execute(event_data)
-            trip = event_data.breaker_trip
-            if trip is None:
-                return made
-        answer: bool = event_data.machine._breaker_trip(event_data, trip)
-        return answer
 
 
 class WalledAsyncTransition(AsyncTransition):
@@ -163,7 +178,8 @@ class WalledAsyncTransition(AsyncTransition):
     ) -> bool:
         """Makes the transition; after a trip at the wall no row calls anything any more."""
         if _came_by_no_trigger(event_data):
-            return await self._execute_gated(event_data)
+            made: bool = await gated_async(event_data, partial(self.execute, event_data))
+            return made
         if _was_stopped(event_data):
             return False
         row = _for_execution(self, event_data)
@@ -171,16 +187,6 @@ class WalledAsyncTransition(AsyncTransition):
             return await super(WalledAsyncTransition, row).execute(event_data)
         finally:
             _close_promise(event_data)
-
-    async def _execute_gated(self, event_data: Any) -> bool:
-        trip = prepare_gate(event_data)
-        if trip is None:
-            made = await self.execute(event_data)
-            trip = event_data.breaker_trip
-            if trip is None:
-                return made
-        answer: bool = await event_data.machine._breaker_trip(event_data, trip)
-        return answer
 
 
 def guard_classes(machine_cls: type[Machine]) -> None:
