@@ -83,8 +83,13 @@ def _here(machine: Machine) -> tuple[Any, ...]:
 
 
 def _possible(machine: Machine, refused: str | None = None) -> str:
-    """What has a row here; the trigger that a guard has just refused is left out."""
-    names = [name for name in machine.definition.triggers_from(machine._counts.state) if name != refused]
+    """What has a row here that may be taken; the trigger that a guard has just refused is left out."""
+    is_broken = machine.is_circuit_broken
+    names = [
+        name
+        for name in machine.definition.triggers_from(machine._counts.state)
+        if name != refused and (not is_broken or any(row.always for row in machine._rows(name)))
+    ]
     what = "possible here" if refused is None else "also possible here"
     if names:
         return f"{what}: {', '.join(names)}"

@@ -116,6 +116,26 @@ def test_a_guard_that_says_no(kind):
     )
 
 
+@pytest.mark.parametrize(
+    ("others", "possible"), [(["leave"], "also possible here: leave"), ([], "nothing else is possible here")]
+)
+def test_a_broken_machine_tells_only_of_rows_that_pass_a_broken_circuit(kind, others, possible):
+    rows = [
+        {"trigger": "go", "source": "a", "dest": "="},
+        {"trigger": "cancel", "source": "a", "dest": "z", "always": True, "conditions": "may"},
+        *({"trigger": name, "source": "a", "dest": "z", "always": True} for name in others),
+    ]
+    config = {"initial": "a", "states": ["a", {"name": "z", "final": True}], "transitions": rows}
+    machine = kind.make(
+        config, policy=limits(max_transitions=1), guards={"may": lambda event: not event.payload}
+    )
+    kind.fire(machine, "go")
+    assert not kind.try_fire(machine, "go")
+    with pytest.raises(GuardRejectedError, match=f"refused by guard 'may'; {possible}$"):
+        kind.fire(machine, "cancel", late=True)
+    assert kind.fire(machine, "cancel")
+
+
 def test_a_guard_that_must_not_say_yes(kind):
     error = refused(kind, door(kind, alarmed=True), "open")
     assert type(error) is GuardRejectedError
