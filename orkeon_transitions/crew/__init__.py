@@ -15,7 +15,16 @@ from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_names
-from orkeon_transitions.crew.resolution import make_task_machine, resolve_guard_context, resolve_policy
+from orkeon_transitions.crew.resolution import (
+    GraphLimits,
+    TaskLimits,
+    graph_limits,
+    make_task_machine,
+    resolve_graph_policy,
+    resolve_guard_context,
+    resolve_policy,
+    running_limits,
+)
 from orkeon_transitions.crew.results import (
     CrewResult,
     CrewRunStatus,
@@ -37,12 +46,14 @@ __all__ = [
     "CrewObserver",
     "CrewResult",
     "CrewRunStatus",
+    "GraphLimits",
     "Message",
     "ModelReply",
     "Mount",
     "OfflineModel",
     "TaskConfig",
     "TaskContext",
+    "TaskLimits",
     "TaskMoved",
     "TaskOutcome",
     "TaskResult",
@@ -55,9 +66,12 @@ __all__ = [
     "Usage",
     "crew_schema",
     "example_names",
+    "graph_limits",
     "load_crew",
     "make_task_machine",
+    "resolve_graph_policy",
     "resolve_guard_context",
     "resolve_policy",
+    "running_limits",
     "tool",
 ]

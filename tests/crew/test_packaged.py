@@ -35,9 +35,9 @@ def test_it_is_a_supervisor_and_six_specialists():
     (supervised,) = [task for task in crew.tasks.values() if task.agent == "supervisor"]
     assert len(supervised.dependencies) == 6
     for task in crew.tasks.values():
-        policy = running_limits(crew.config.circuit_breaker, task.circuit_breaker).policy
+        policy = running_limits(crew.config, task).policy
         assert policy.use_degraded_mode
-    limits = running_limits(crew.config.circuit_breaker, supervised.circuit_breaker)
+    limits = running_limits(crew.config, supervised)
     policy = limits.policy
     assert (policy.max_transitions, policy.max_state_visits) == (200, 20)
     assert policy.state_timeout.total_seconds() == 600
