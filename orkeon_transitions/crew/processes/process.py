@@ -118,7 +118,7 @@ class CrewRun:
         return result
 
     def _task_run(self, task: TaskConfig) -> TaskRun:
-        limits = running_limits(self._config.circuit_breaker, task.circuit_breaker)
+        limits = running_limits(self._config, task)
         machine = AsyncTaskExecution(
             policy=limits.policy,
             machine_id=f"{self._options.run_id}/{task.id}",
