@@ -56,7 +56,7 @@ async def cancelled_after(turns):
     crew = load_crew(TEXT, tools=[step, crash])
     model = SlowModel(calls("step", "crash"), "done", calls("step", "ghost"), "done")
     tools = {"step": step, "crash": crash}
-    loop = WatchedLoop(model, tools, dict.fromkeys(crew.tasks, tuple(tools)))
+    loop = WatchedLoop(model, tools)
     run = asyncio.create_task(crew.run(executor=loop, observer=CrewObserver(crew_finished=finished.append)))
     for _ in range(turns):
         await asyncio.sleep(0)
