@@ -43,7 +43,7 @@ class TaskConfig:
         id: The key in the crew file.
         description: The work, in words.
         expected_output: What the answer should look like.
-        agent: The key of the agent that does it.
+        agent: The key of the agent that does it; empty: one that is free when its turn comes.
         dependencies: Keys of tasks whose outputs it needs, those of `context` among them.
         tools: Names of the tools for this task, in place of the agent's; None: the agent's.
         deliverable: The file that is written, as a virtual path.

@@ -1,7 +1,7 @@
 """From the blocks of a crew file to what one task, and the graph over the tasks, is allowed.
 
-A task (seed 000): the base is the task's preset, else the crew's, else `strict`; the crew's explicit fields go
-over it, then the task's. The guard limits are resolved the same way, field by field. A graph (seed 002):
+A task (seed 000): the base is the task's preset, else the crew's, else `strict`; the crew's explicit fields
+go over it, then the task's. The guard limits are resolved the same way, field by field. A graph (seed 002):
 `graphConfig`, field by field over its own preset; the crew's `circuitBreaker` counts where `graphConfig` says
 nothing of limits.
 """
@@ -110,8 +110,8 @@ def resolve_graph_policy(
 ) -> CircuitBreakerPolicy:
     """Works out the policy of a graph over the tasks, in the order of seed 002.
 
-    The explicit fields of `graphConfig` go over its preset. The crew's block counts only where `graphConfig` is
-    absent or says nothing of limits (`maxRetryCycles` is none). Where nothing is said, the fallback counts.
+    The explicit fields of `graphConfig` go over its preset. The crew's block counts only where `graphConfig`
+    is absent or says nothing of limits (`maxRetryCycles` is none). Failing both, the fallback counts.
 
     Args:
         graph_config: The crew's `graphConfig` block, in either spelling, or None.

@@ -1,6 +1,7 @@
 """Crew files: every problem at once, each with its place."""
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -54,13 +55,12 @@ def test_null_where_absent_is_fine_is_fine():
         f"{nulls}graphConfig: null\nagents:\n  cook: {{role: null, goal: ~, tools: null}}\n"
         f"tasks:\n  t: {{description: d, {task_nulls}, circuitBreaker: {{preset: null, maxRetries: null}}}}\n"
     )
-    assert crew.tasks["t"].agent == "cook"
+    assert crew.tasks["t"].agent == ""
     assert crew.findings == ()
 
 
-def test_tasks_without_an_agent_go_round():
-    crew = load_crew(HEAD + "tasks:\n" + "".join(f"  t{n}: {{description: d}}\n" for n in range(3)))
-    assert [task.agent for task in crew.tasks.values()] == ["cook", "chef", "cook"]
+def test_a_task_may_leave_its_agent_to_the_run():
+    assert load_crew(HEAD + TASKS).tasks["boil"].agent == ""
 
 
 def test_all_problems_come_at_once_in_the_order_of_the_file(tmp_path):
@@ -156,6 +156,12 @@ def test_a_wrong_shape_is_said(text, needle):
     assert all(problem.line for problem in problems)
 
 
+def test_what_follows_from_a_wrong_shape_is_not_said_as_well():
+    task = "tasks:\n  t: {description: d, agent: cook, tools: [file_raed]}\n"
+    for agents in ("agents: [cook]\n", "agents:\n", "agents: {}\n", "agents: {cook: [x]}\n"):
+        assert len(problems_of(agents + task)) == 2, agents
+
+
 # case G07
 def test_both_spellings_may_say_the_same_and_nothing_else():
     same = "expectedOutput: x, expected_output: x"
@@ -165,18 +171,76 @@ def test_both_spellings_may_say_the_same_and_nothing_else():
 
 
 def test_context_is_another_word_for_dependencies():
-    crew = load_crew(f"{HEAD}tasks:\n  a: {{description: d}}\n  b: {{description: d, context: [a]}}\n")
-    assert crew.tasks["b"].dependencies == ("a",)
+    tasks = "tasks:\n  a: {description: d}\n  b: {description: d}\n"
+    crew = load_crew(f"{HEAD}{tasks}  c: {{description: d, dependencies: [b], context: [a, b]}}\n")
+    assert crew.tasks["c"].dependencies == ("b", "a")
+    problems = problems_of(f"{HEAD}{tasks}  c: {{description: d, dependencies: [bb], context: [d, aa]}}\n")
+    assert [(problem.path, problem.hint) for problem in problems] == [
+        ("tasks.c.dependencies[0]", "b"),
+        ("tasks.c.context[0]", None),
+        ("tasks.c.context[1]", "a"),
+    ]
+
+
+def test_a_cycle_is_shown_where_its_next_task_is_named():
+    tasks = "tasks:\n  a: {description: d, dependencies: [c], context: [b]}\n"
+    tasks += "  b: {description: d, context: a}\n  c: {description: d}\n"
+    (problem,) = problems_of(HEAD + tasks)
+    assert (problem.message, problem.path) == ("tasks wait for each other: a -> b -> a", "tasks.a.context")
+
+
+# case G02
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("agent: Cook", "cook"), ("agent: 'cook '", "cook"), ("agent: ' c o o k'", "cook"), ("agent: A", "a"),
+     ("agent: 'a    '", "a"), ("dependencies: ['Boil  water']", "boil water")],
+)  # fmt: skip
+def test_a_name_that_differs_in_case_or_blanks_has_the_nearest(written, meant):
+    text = "agents:\n  cook: {role: x}\n  a: {role: x}\ntasks:\n  boil water: {description: d}\n"
+    (problem,) = problems_of(f"{text}  t: {{description: d, {written}}}\n")
+    assert problem.hint == meant
+
+
+def test_ids_that_differ_in_case_or_blanks_alone_are_a_warning():
+    text = "agents:\n  cook: {role: x}\n  Cook: {role: x}\ntasks:\n"
+    text += "  boil: {description: d}\n  'b oil': {description: d}\n"
+    findings = load_crew(text).findings
+    assert [(found.code, found.path, found.line) for found in findings] == [
+        ("lookalike", "agents.Cook", 3),
+        ("lookalike", "tasks.b oil", 6),
+    ]
+
+
+def test_the_manager_is_one_of_the_agents():
+    (problem,) = problems_of(f"managerAgent: chief\n{HEAD}{TASKS}")
+    assert (problem.path, problem.hint) == ("managerAgent", "chef")
+    assert problem.message == "unknown agent 'chief': there are cook, chef"
+    crew = load_crew(f"manager_agent: chef\n{HEAD}{TASKS}")
+    assert crew.config.manager_agent == "chef"
+    assert [found.message for found in crew.findings] == ["carried, not acted on: manager_agent"]
+
+
+def test_the_hierarchical_process_asks_for_its_manager_before_it_is_there():
+    messages = [problem.message for problem in problems_of(f"process: hierarchical\n{HEAD}{TASKS}")]
+    assert messages == [
+        "process 'hierarchical' is not there yet: 'sequential', 'parallel', 'graph' are",
+        "process 'hierarchical' needs a 'managerAgent'",
+    ]
+    (problem,) = problems_of(f"process: hierarchical\nmanagerAgent: chef\n{HEAD}{TASKS}")
+    assert "is not there yet" in problem.message
 
 
 LATER = {
     "": [
-        "graphConfig: {maxRetryCycles: 2}", "managerAgent: cook", "planning: true", "memory: true",
+        "planning: true", "consensusConfig: {quorum: 2}", "managerLlm: gpt", "mcp: [x]", "planning: 1",
         "humanInput: true", "guardrails: [x]", "mcpServers: {a: b}", "consensus: {mode: majority}",
         "executionBudget: strict", "responseSchema: {type: object}", "knowledge_sources: [a.txt]",
     ],
-    "agent": ["llmOverride: gpt", "mcp_servers: [x]", "knowledgeSources: [x]", "reasoning: true"],
-    "task": ["humanInput: true", "guardrail: x", "output_json: X", "async_execution: true"],
+    "agent": [
+        "guardrails: [short]", "llmOverride: gpt", "mcp_servers: [x]", "knowledgeSources: [x]",
+        "reasoning: true",
+    ],
+    "task": ["humanInput: true", "guardrail: x", "output_json: X", "guardrails: {max: 3}"],
 }  # fmt: skip
 
 
@@ -193,10 +257,52 @@ def test_what_comes_later_is_refused_by_name(where, line):
     assert problem.message == f"'{line.partition(':')[0]}' is not there yet"
 
 
-@pytest.mark.parametrize("process", ["hierarchical", "Parallel", "consensual", "GRAPH", "autonomous"])
+@pytest.mark.parametrize("process", ["Hierarchical", "consensual", "AUTONOMOUS"])
 def test_other_processes_are_refused_by_name(process):
-    (problem,) = problems_of(f"process: {process}\n{HEAD}{TASKS}")
-    assert problem.message == f"process '{process.lower()}' is not there yet: only 'sequential' is"
+    (problem,) = problems_of(f"process: {process}\nmanagerAgent: cook\n{HEAD}{TASKS}")
+    assert problem.message == (
+        f"process '{process.lower()}' is not there yet: 'sequential', 'parallel', 'graph' are"
+    )
+
+
+@pytest.mark.parametrize("process", ["sequential", "Parallel", "' GRAPH '", "null"])
+def test_the_processes_that_are_there(process):
+    crew = load_crew(f"process: {process}\n{HEAD}{TASKS}")
+    expected = "sequential" if process == "null" else process.strip("' ").lower()
+    assert (crew.config.process, crew.findings) == (expected, ())
+
+
+def graph_crew(block):
+    return f"process: graph\ngraphConfig: {{{block}}}\n{HEAD}{TASKS}"
+
+
+def test_a_graph_config_is_read():
+    written = "maxRetryCycles: 0, circuit_breaker_preset: Permissive, maxTotalDurationSeconds: 5"
+    block = load_crew(graph_crew(written)).config.graph_config
+    assert (block.max_retry_cycles, block.preset) == (0, "permissive")
+    assert block.fields == {"max_total_duration": timedelta(seconds=5)}
+
+
+@pytest.mark.parametrize(
+    ("written", "needle", "hint"),
+    [
+        ("maxRetryCycles: -1", "0 or more", None),
+        ("maxRetryCycles: '2'", "whole number", None),
+        ("circuitBreakerPreset: strickt", "unknown preset 'strickt'", "strict"),
+        ("maxRetryCycle: 2", "unknown key 'maxRetryCycle'", "max_retry_cycles"),
+        ("stateTimeoutSeconds: 2", "unknown key", None),
+        ("maxTransitions: 1, max_transitions: 2", "are the same key", None),
+    ],
+)
+def test_a_wrong_graph_config_is_said(written, needle, hint):
+    (problem,) = problems_of(graph_crew(written))
+    assert needle in problem.message
+    assert (problem.hint, problem.line) == (hint, 2)
+
+
+def test_a_graph_config_without_a_graph_has_no_effect():
+    crew = load_crew(f"graphConfig: {{maxRetryCycles: 1}}\n{HEAD}{TASKS}")
+    assert [found.message for found in crew.findings] == ["carried, not acted on: graphConfig"]
 
 
 def test_switched_off_is_as_good_as_absent():
@@ -219,17 +325,55 @@ def test_no_other_model_is_taken_for_it(llm, where):
     assert "not there yet: only 'offline' is" in problem.message
 
 
-def test_carried_keys_are_noted_once_each():
-    crew = load_crew(
-        f"verbose: true\nversion: 2\nagents:\n  cook: {{maxIter: 3, allow_delegation: false}}\n{TASKS}"
+def test_carried_keys_are_listed_once_for_a_file():
+    agents = "agents:\n  cook: {maxIter: 3, allow_delegation: false}\n  chef: {maxIter: 4, knowledge: [x]}\n"
+    crew = load_crew(f"verbose: false\nmaxRpm: 9\nlinks: {{a: b}}\n{agents}{TASKS}")
+    (note,) = crew.findings
+    assert note.message == "carried, not acted on: maxIter, knowledge, maxRpm, links"
+    assert (note.severity, note.code, note.line, note.column) == ("note", "carried", 5, 10)
+    assert crew.config.carried == {"verbose": False, "max_rpm": 9, "links": {"a": "b"}}
+    assert crew.agents["cook"].carried == {"max_iter": 3, "allow_delegation": False}
+
+
+@pytest.mark.parametrize(
+    "wrong", ["verbose: loud", "verbose: -1", "maxRpm: many", "maxRpm: -1", "verbose: yes"]
+)
+def test_a_carried_key_of_the_wrong_kind_is_said_all_the_same(wrong):
+    (problem,) = problems_of(f"{wrong}\n{HEAD}{TASKS}")
+    assert problem.path == wrong.partition(":")[0]
+
+
+def test_all_that_crew_files_carry_is_known():
+    crew = """\
+verbose: 2
+memory: true
+memoryProvider: sqlite
+planning: false
+maxRpm: 10
+llm: offline
+links: [x]
+rag: {folder: docs}
+anchors: {tone: Be brief}
+settings: {a: 1}
+agents:
+  cook: {role: r, goal: g, backstory: b, tools: [], allowDelegation: true, maxIter: 3, maxRpm: 2,
+         verbose: true, llm: offline, guardrails: [], knowledge: [a.md]}
+tasks:
+  t: {description: d, expectedOutput: e, agent: cook, dependencies: [], asyncExecution: true,
+      humanInput: false, context: [], tools: [], deliverable: null, llm_override: offline, guardrails: [],
+      circuitBreaker: {preset: strict}}
+"""
+    (note,) = load_crew(crew, strict=True).findings
+    assert note.message == (
+        "carried, not acted on: allowDelegation, maxIter, maxRpm, verbose, knowledge, asyncExecution, "
+        "memory, memoryProvider, links, rag, settings"
     )
-    notes = [(finding.severity, finding.path, finding.line) for finding in crew.findings]
-    assert notes == [
-        ("note", "verbose", 1),
-        ("note", "version", 2),
-        ("note", "agents.cook.maxIter", 4),
-        ("note", "agents.cook.allow_delegation", 4),
-    ]
+    assert load_crew(crew).tasks["t"].llm_override == "offline"
+
+
+def test_a_model_of_a_task_s_own_is_not_taken_for_the_offline_one():
+    (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, llmOverride: gpt-5}}\n")
+    assert problem.path == "tasks.t.llmOverride"
 
 
 def test_an_unknown_key_is_a_warning_and_with_strict_an_error():
@@ -298,11 +442,7 @@ def test_a_deliverable_must_lie_where_files_may_be_written(deliverable):
     assert "must be a file below a folder that may be written: /y" in problem.message
 
 
-def test_a_deliverable_that_nobody_can_write_is_a_warning():
-    crew = load_crew(
-        f"mounts: ['./later:/y:rw']\n{HEAD}tasks:\n  t: {{description: d, deliverable: /y/a.md}}\n"
-    )
-    assert [finding.code for finding in crew.findings] == ["unwritten-deliverable"]
+def test_a_deliverable_needs_a_folder_that_may_be_written():
     (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, deliverable: /y/a.md}}\n")
     assert "there is no mount with ':rw'" in problem.message
 
@@ -330,11 +470,15 @@ def test_what_cannot_be_read_is_one_clear_problem(tmp_path, kind):
     path = tmp_path / kind
     if kind == "folder":
         path.mkdir()
-        (path / "crew.yaml").write_text(GOOD)
     elif kind == "binary":
         path.write_bytes(b"\x00\x01\xff")
     elif kind == "large":
         path.write_text("# " + "x" * 1_000_001)
     (problem,) = problems_of(path)
-    needle = {"missing.yaml": "no such file", "folder": "not there yet", "binary": "binary", "large": "1 MB"}
+    needle = {
+        "missing.yaml": "no such file",
+        "folder": "a folder without",
+        "binary": "binary",
+        "large": "1 MB",
+    }
     assert re.search(needle.get(kind, "too long"), str(problem))
