@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, KeysView, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -19,28 +19,41 @@ _USE_CASE = "usecase"
 
 
 def foreign(data: Mapping[str, Any], file: str | None) -> str | None:
-    """Says what a mapping is if it is no crew, or None if it may be one.
+    """Says why a mapping is no crew, or None if it may be one.
 
     Args:
         data: What stands in the file.
         file: The file's name, or None.
     """
-    keys = dict.fromkeys(map(snake_case, data)).keys()
-    if keys & _OF_A_MACHINE and not keys & {"agents", "tasks"}:
-        return "is no crew: it looks like a machine, which has 'states' and 'transitions'"
+    keys = _keys(data)
     meant = (nearest(key, ("agents", "tasks")) for key in itertools.islice(keys, MOST_COMPARED))
-    if keys & _OF_A_CREW or not keys or any(meant):
+    is_machine = bool(keys & _OF_A_MACHINE) and not keys & {"agents", "tasks"}
+    if not is_machine and (keys & _OF_A_CREW or not keys or any(meant)):
         return None
-    advice = "load the folder of its crew, or put them below"
-    if _is_of(data.values(), _OF_AN_AGENT):
-        return f"is no crew: it looks like the agents of one; {advice} 'agents'"
-    if _is_of(data.values(), _OF_A_TASK):
-        return f"is no crew: it looks like the tasks of one; {advice} 'tasks'"
-    if any(_USE_CASE in name for name in map(_folded, (PurePath(file or "").stem, *keys))):
-        return "is no crew: it looks like the description of a use case; load its crew's own file"
+    if looks := likeness(data, file):
+        return f"is no crew: it looks like {looks}"
     listed = ", ".join(list(data)[:MOST_LISTED])
     more = ", ..." if len(data) > MOST_LISTED else ""
     return f"is no crew: a crew has 'agents' and 'tasks', and the keys here are {listed}{more}"
+
+
+def likeness(data: Mapping[str, Any], file: str | None) -> str | None:
+    """What a mapping that is no crew looks like, with what to do, or None."""
+    keys = _keys(data)
+    if keys & _OF_A_MACHINE:
+        return "a machine, which has 'states' and 'transitions'"
+    if _is_of(data.values(), _OF_AN_AGENT):
+        return "the agents of a crew: name its folder, or put them below 'agents'"
+    if _is_of(data.values(), _OF_A_TASK):
+        return "the tasks of a crew: name its folder, or put them below 'tasks'"
+    if any(_USE_CASE in name for name in map(_folded, (PurePath(file or "").stem, *keys))):
+        return "the description of a use case: name its crew's own file"
+    return None
+
+
+def _keys(data: Mapping[str, Any]) -> KeysView[str]:
+    """The keys in snake_case, in their order."""
+    return dict.fromkeys(map(snake_case, data)).keys()
 
 
 def _is_of(members: Iterable[Any], keys: frozenset[str]) -> bool:

@@ -235,8 +235,8 @@ def test_a_cycle_over_several_files_has_its_path_and_place(tmp_path, layout):
         ("states: [a]\n", "crew.yaml", "looks like a machine"),
         ("name: x\ntitle: Y\n", "usecase.yaml", "looks like the description of a use case"),
         ("useCase: x\nname: y\n", "x.yaml", "looks like the description of a use case"),
-        (AGENTS, "agents.yaml", "looks like the agents of one; load the folder of its crew"),
-        (TASKS, "tasks.yaml", "looks like the tasks of one"),
+        (AGENTS, "agents.yaml", "looks like the agents of a crew: name its folder"),
+        (TASKS, "tasks.yaml", "looks like the tasks of a crew"),
         ("a: {role: x}\nb: {expected_output: y}\n", "x.yaml", "the keys here are a, b"),
         (
             "name: x\ngoal: y\n",
