@@ -19,7 +19,7 @@ from orkeon_transitions.crew.loader import LoadedCrew, read_crew
 from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
 from orkeon_transitions.crew.observing import CrewObserver
 from orkeon_transitions.crew.offline import OfflineModel
-from orkeon_transitions.crew.packaged import example_file, example_names, output_folder
+from orkeon_transitions.crew.packaged import example_file, example_functions, example_names, output_folder
 from orkeon_transitions.crew.placeholders import filled
 from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
 from orkeon_transitions.crew.processes.process import Journal
@@ -53,12 +53,12 @@ def load_crew(
         CrewDefinitionError: Everything that is wrong with it, with file, line and column.
         ValueError: Two of the program's tools have one name.
     """
-    own = _by_name(map(as_tool, tools))
-    known = [*BUILTIN_NAMES, *own]
     if isinstance(what, str) and is_text(what):
-        return Crew(read_crew(what, tools=known, strict=strict), own, None)
+        own = _by_name(map(as_tool, tools))
+        return Crew(read_crew(what, tools=[*BUILTIN_NAMES, *own], strict=strict), own, None)
     file = _found(what)
-    return Crew(read_crew(file, tools=known, strict=strict), own, output_folder(file))
+    own = _by_name(map(as_tool, [*example_functions(file), *tools]))
+    return Crew(read_crew(file, tools=[*BUILTIN_NAMES, *own], strict=strict), own, output_folder(file))
 
 
 class Crew:

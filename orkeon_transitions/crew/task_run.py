@@ -123,7 +123,8 @@ class TaskRun:
         except (CircuitBrokenError, StateLeftError):
             # The machine knows why, and the result shows it.
             return True
-        self._output = outcome.output
+        # An attempt that gave nothing does not take away what an earlier one gave.
+        self._output = outcome.output or self._output
         self.context.feedback = None
         if self.context.is_over:
             return True

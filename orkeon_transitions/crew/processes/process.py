@@ -98,6 +98,7 @@ class CrewRun:
         self.order: Sequence[str] = in_order(dependencies)
         self.waves: Sequence[Sequence[str]] = in_waves(dependencies)
         self._results: dict[str, TaskResult] = {}
+        self._begun: dict[str, None] = {}
         self._retried: dict[str, TaskResult] = {}
         self._machine_ids: set[str] = set()
         self._stopped: str | None = None
@@ -121,6 +122,7 @@ class CrewRun:
         if chosen is None:
             return self._never_begun(task, TaskRunStatus.FAILED, "no agent is available")
         self._life_cycles.task_ready(task_id)
+        self._begun[task_id] = None
         earlier = {one: self._results[one] for one in self.order if self._gave_something(one)}
         return Job(task, self.config.agents[chosen], earlier)
 
@@ -256,7 +258,7 @@ class CrewRun:
 
     def _output(self) -> str:
         """The output of the last task that gave one."""
-        outputs = (self._results[task_id].output for task_id in reversed(self.order))
+        outputs = (self._results[task_id].output for task_id in reversed(self._begun))
         return next(filter(None, outputs), "")
 
 
