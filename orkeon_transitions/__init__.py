@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         OrkeonError,
     )
     from orkeon_transitions.facts import Refusal, TransitionResult
+    from orkeon_transitions.graph import END, START, StateGraph
     from orkeon_transitions.machines import HermesAgentFSM, TaskExecution
     from orkeon_transitions.runtime import (
         AsyncStateMachine,
@@ -43,6 +44,7 @@ _ROOMS = {
     "CircuitBreakerStatus": "breaker",
     "CircuitBrokenError": "errors",
     "DefinitionError": "errors",
+    "END": "graph",
     "GraphCircuitBrokenError": "errors",
     "GraphDefinitionError": "errors",
     "GuardRejectedError": "errors",
@@ -52,6 +54,8 @@ _ROOMS = {
     "MachineDefinition": "definition",
     "OrkeonError": "errors",
     "Refusal": "facts",
+    "START": "graph",
+    "StateGraph": "graph",
     "StateMachine": "runtime",
     "StateMachineBuilder": "runtime",
     "TaskExecution": "machines",
@@ -63,11 +67,12 @@ _ROOMS = {
     "replay": "store",
     "tool": "crew",
 }
-_NOT_THERE_YET = {"StateGraph": "state graphs", "START": "state graphs", "END": "state graphs"}
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "END",
+    "START",
     "AsyncStateMachine",
     "CircuitBreakerMixin",
     "CircuitBreakerPolicy",
@@ -83,6 +88,7 @@ __all__ = [
     "MachineDefinition",
     "OrkeonError",
     "Refusal",
+    "StateGraph",
     "StateMachine",
     "StateMachineBuilder",
     "TaskExecution",
@@ -101,9 +107,6 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
         globals()[name] = value
         return value
-    if name in _NOT_THERE_YET:
-        what = _NOT_THERE_YET[name]
-        raise AttributeError(f"{what} are not part of this release: '{name}' is not there yet", name=name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'", name=name)
 
 

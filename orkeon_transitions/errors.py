@@ -13,8 +13,8 @@ has to read its text.
     ├── InvalidTransitionError     refusal, machine, state, trigger
     │   └── GuardRejectedError
     ├── CircuitBrokenError         status
-    │   └── GraphCircuitBrokenError
-    ├── RoutingError, NodeReturnError
+    │   └── GraphCircuitBrokenError    reason, limit, node_name, transition_count, trace, state
+    ├── RoutingError, NodeReturnError   node, value; allowed, or expected
     ├── StaleMachineError, JournalError
     ├── MachineBusyError, StateLeftError
     └── MissingExtraError          extra: the one to install
@@ -22,14 +22,15 @@ has to read its text.
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from orkeon_transitions.breaker import CircuitBreakerStatus
-    from orkeon_transitions.facts import Refusal
+    from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerStatus
+    from orkeon_transitions.facts import Refusal, TransitionResult
 
 
 class OrkeonError(Exception):
@@ -133,15 +134,94 @@ class CircuitBrokenError(OrkeonError):
 
 
 class GraphCircuitBrokenError(CircuitBrokenError):
-    """The circuit breaker stopped the run of a state graph."""
+    """The circuit breaker stopped the run of a state graph. Nothing that was reached is lost.
+
+    Attributes:
+        reason: Which limit was passed, with both figures.
+        limit: The limit.
+        node_name: The node that was not run any more, or that was running when the time was up.
+        trace: The nodes that were run, in order; one that was stopped while it ran is the last.
+        transition_count: How many these are.
+        state: The state as the last node left it, partial work of a stopped node included.
+        journal: The steps of the run's machine, as `TransitionResult`s: a trace to draw or to compare.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        status: CircuitBreakerStatus,
+        *,
+        node_name: str,
+        trace: Sequence[str],
+        state: Any,
+        journal: Sequence[TransitionResult] = (),
+    ) -> None:
+        super().__init__(message, status)
+        self.reason: str = status.broken_reason or message
+        self.limit: BreakerLimit | None = status.limit
+        self.node_name = node_name
+        self.trace = tuple(trace)
+        self.transition_count = len(self.trace)
+        self.state = state
+        self.journal = tuple(journal)
 
 
 class RoutingError(OrkeonError):
-    """A router answered a name that its edge does not declare."""
+    """A router answered a name that its edge does not declare.
+
+    Attributes:
+        node: The node whose router it is.
+        value: What it answered.
+        allowed: The names that its edge declares.
+        trace: The nodes that were run until then, in order.
+        state: The state as the last node left it.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        value: Any,
+        allowed: Sequence[str],
+        *,
+        hint: str | None = None,
+        trace: Sequence[str] = (),
+        state: Any = None,
+    ) -> None:
+        self.node = node
+        self.value = value
+        self.allowed = tuple(allowed)
+        self.trace = tuple(trace)
+        self.state = state
+        meant = f" (did you mean '{hint}'?)" if hint else ""
+        super().__init__(
+            f"the router of node '{node}' answered {reprlib.repr(value)}{meant}; "
+            f"its edge allows {', '.join(map(repr, self.allowed))}"
+        )
 
 
 class NodeReturnError(OrkeonError):
-    """A node returned something that is not the state."""
+    """A node returned something that is not the state.
+
+    Attributes:
+        node: The node.
+        value: What it returned.
+        expected: The type of the state.
+        trace: The nodes that were run until then, this one included, in order.
+        state: The state that the node was given.
+    """
+
+    def __init__(
+        self, node: str, value: Any, expected: type, *, trace: Sequence[str] = (), state: Any = None
+    ) -> None:
+        self.node = node
+        self.value = value
+        self.expected = expected
+        self.trace = tuple(trace)
+        self.state = state
+        super().__init__(
+            f"node '{node}' returned {reprlib.repr(value)}, of type {type(value).__name__}; a node returns "
+            f"the whole state, of type {expected.__name__}, or None when it changed it in place"
+        )
 
 
 class StaleMachineError(OrkeonError):
@@ -153,11 +233,23 @@ class JournalError(OrkeonError):
 
 
 class MachineBusyError(OrkeonError):
-    """The machine is making another transition and did not become free in time."""
+    """The machine is making another transition and did not become free in time.
+
+    Attributes:
+        result: What the work of `during` gave, when that could not be reported; else None.
+    """
+
+    result: Any = None
 
 
 class StateLeftError(OrkeonError):
-    """The visit of a state to which work was bound has ended."""
+    """The visit of a state to which work was bound has ended.
+
+    Attributes:
+        result: What the work of `during` gave, if it had ended by then; else None.
+    """
+
+    result: Any = None
 
 
 class MissingExtraError(OrkeonError):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt
 
 from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerPolicy, CircuitBreakerStatus
 
@@ -133,6 +133,9 @@ class BreakerReset:
 Fact = TransitionResult | TransitionFailed | CircuitBroken | BreakerReset
 
 
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class TripRecord(BaseModel):
     """What broke the circuit, in a snapshot."""
 
@@ -185,11 +188,11 @@ class Snapshot(BaseModel):
     state: str
     ordinal: int = Field(ge=0)
     transition_count: int = Field(ge=0)
-    visits: Mapping[str, int]
-    time_in_state: float = Field(ge=0)
-    active_time: float = Field(ge=0)
+    visits: Mapping[str, NonNegativeInt]
+    time_in_state: Amount
+    active_time: Amount
     clock_running: bool
-    spent: Mapping[str, float] = Field(default_factory=dict)
+    spent: Mapping[str, Amount] = Field(default_factory=dict)
     repeats: Mapping[str, RepetitionRecord] = Field(default_factory=dict)
     trip: TripRecord | None = None
     policy: CircuitBreakerPolicy

@@ -90,11 +90,11 @@ class BreakerCounts:
 
     def time_in_state(self, now: float) -> float:
         """Seconds since the state was entered."""
-        return max(now - self.entered_at, 0.0)
+        return max(0.0, now - self.entered_at)
 
     def elapsed(self, now: float) -> float:
         """Seconds of running since the first transition."""
-        return self.active + (0.0 if self.running_since is None else max(now - self.running_since, 0.0))
+        return self.active + (0.0 if self.running_since is None else max(0.0, now - self.running_since))
 
     def moved(self, dest: str | None, now: float, clock: StateClock = RUNNING) -> BreakerCounts:
         """The record after a transition.
@@ -153,10 +153,18 @@ class BreakerCounts:
             limit=self.trip.limit if self.trip else None,
             policy=policy,
             total_transitions=self.transitions,
-            time_in_current_state=timedelta(seconds=self.time_in_state(now)),
+            time_in_current_state=_duration(self.time_in_state(now)),
             current_state_visit_count=self.visits.get(self.state, 0),
-            total_elapsed=timedelta(seconds=self.elapsed(now)),
-            remaining=None if remaining is None else timedelta(seconds=remaining),
+            total_elapsed=_duration(self.elapsed(now)),
+            remaining=None if remaining is None else _duration(remaining),
             state_visit_histogram=dict(self.visits),
             spent=dict(self.spent),
         )
+
+
+def _duration(seconds: float) -> timedelta:
+    """Seconds as a duration; a clock gone mad must not keep the breaker from saying what it knows."""
+    try:
+        return timedelta(seconds=seconds)
+    except OverflowError:
+        return timedelta.max

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import timedelta
 from difflib import get_close_matches
@@ -26,9 +27,11 @@ def _seconds(value: Any) -> Any:
         raise ValueError("must be a number of seconds, not a boolean")
     if isinstance(value, int | float):
         try:
-            return timedelta(seconds=value)
+            duration = timedelta(seconds=value)
         except OverflowError:
             raise ValueError("is more than can be counted (0 switches the limit off)") from None
+        # What would be rounded to nothing must not switch the limit off.
+        return timedelta.resolution if value > 0 and not duration else duration
     return value
 
 
@@ -112,6 +115,8 @@ class CircuitBreakerPolicy(BaseModel):
         for name, most in value.items():
             if not most >= 0:
                 raise ValueError(f"meter '{name}' must not be negative")
+            if most == math.inf:
+                raise ValueError(f"meter '{name}' must be finite (without a limit it needs no entry)")
         return value
 
     def __hash__(self) -> int:

@@ -104,9 +104,9 @@ def examples(*lines: str) -> str:
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 invalid input, 3 degraded, 130 interrupted."
 EPILOG = examples(
-    "orkeon run 103-ts-codebase-with-fsm       # a crew that ships with the package",
+    "orkeon run 103-ts-codebase-with-fsm       # a crew that ships",
     "orkeon render task_execution -o task.svg  # a machine as a picture",
-    "orkeon check my-crew.yaml                 # what is wrong with a file, and where",
+    "orkeon check my-crew.yaml                 # what is wrong, and where",
 )
 
 

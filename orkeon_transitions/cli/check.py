@@ -11,8 +11,9 @@ import click
 
 from orkeon_transitions.cli.app import INVALID, examples, place_of, problem_words, shared_options
 from orkeon_transitions.cli.limits import CrewLimits, limit_lines, limits_of
-from orkeon_transitions.cli.screen import SEVERITY_STYLES, Screen, counted, current_screen, visible
+from orkeon_transitions.cli.screen import Screen, current_screen
 from orkeon_transitions.cli.subjects import existing_file, kind_of
+from orkeon_transitions.cli.words import SEVERITY_STYLES, counted, visible
 from orkeon_transitions.definition import read_source
 from orkeon_transitions.definition.places import dotted
 from orkeon_transitions.errors import DefinitionError

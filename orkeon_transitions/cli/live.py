@@ -6,7 +6,9 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from orkeon_transitions.cli.screen import STATUS_STYLES, Screen, visible
+from orkeon_transitions.cli.screen import Screen
+from orkeon_transitions.cli.tables import fitting
+from orkeon_transitions.cli.words import STATUS_STYLES, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,26 +29,25 @@ class Column(NamedTuple):
 
     Attributes:
         name: What stands at its top.
-        needs: How wide the terminal must be to show it.
         least: How narrow it may become, so that the table does not jump.
         justify: Where its cells stand.
     """
 
     name: str
-    needs: int = 0
     least: int = 0
     justify: Literal["left", "right"] = "left"
 
 
 COLUMNS = (
     Column("task"),
-    Column("agent", needs=100),
+    Column("agent"),
     Column("state", least=12),
-    Column("tools", needs=64, least=5, justify="right"),
-    Column("retries", needs=72, least=7, justify="right"),
+    Column("tools", least=5, justify="right"),
+    Column("retries", least=7, justify="right"),
     Column("transitions", least=GAUGE + 8),
     Column("time", least=9, justify="right"),
 )
+SPARE = ("agent", "retries", "tools", "time")
 
 
 @contextmanager
@@ -103,17 +104,31 @@ def draw(board: Board, console: Console) -> Table:
         title=Text(f"{visible(board.crew)}  {done} of {len(lines)} tasks  {seconds(board.elapsed)}", "bold"),
         title_justify="left",
     )
-    columns = [column for column in COLUMNS if console.width >= column.needs]
+    rows = [_cells(line, ascii_only=console.options.ascii_only) for line in shown]
+    columns = _fitting_columns(rows, console.width)
     for column in columns:
         table.add_column(column.name, no_wrap=True, justify=column.justify, min_width=column.least)
     if above:
         table.add_row(Text(f"… {above} above", style="dim"))
-    for line in shown:
-        cells = _cells(line, ascii_only=console.options.ascii_only)
+    for cells in rows:
         table.add_row(*(cells.get(column.name, Text("")) for column in columns))
     if below:
         table.add_row(Text(f"… {below} below", style="dim"))
     return table
+
+
+def _fitting_columns(rows: Sequence[dict[str, Text]], width: int) -> list[Column]:
+    """The columns that have room; what a task is called and its state go last."""
+    needs = {
+        column.name: max(
+            column.least,
+            len(column.name),
+            *(cells[column.name].cell_len for cells in rows if column.name in cells),
+        )
+        for column in COLUMNS
+    }
+    kept = fitting(needs, SPARE, width)
+    return [column for column in COLUMNS if column.name in kept]
 
 
 def _window(lines: Sequence[TaskLine], room: int) -> tuple[Sequence[TaskLine], int, int]:

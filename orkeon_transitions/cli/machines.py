@@ -70,7 +70,9 @@ def _show(definition: MachineDefinition, *, as_json: bool) -> None:
     screen.table(("state", "what it is"), [(s.name, _state_words(definition, s)) for s in definition.states])
     screen.result()
     screen.table(
-        ("trigger", "from", "to", "guard"), [_row_words(definition, row) for row in definition.transitions]
+        ("trigger", "from", "to", "guard"),
+        [_row_words(definition, row) for row in definition.transitions],
+        below="guard",
     )
 
 

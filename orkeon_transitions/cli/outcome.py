@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.cli.live import seconds
-from orkeon_transitions.cli.screen import STATUS_STYLES, Screen, counted, visible
+from orkeon_transitions.cli.screen import Screen
+from orkeon_transitions.cli.words import STATUS_STYLES, counted, visible
 
 if TYPE_CHECKING:
     from orkeon_transitions.cli.board import Board
@@ -30,6 +31,7 @@ def show_result(screen: Screen, result: CrewResult, deliverables: Deliverables, 
     screen.table(
         ("task", "agent", "status", "transitions", "tool calls", "attempts", "time"),
         [_row(task, board) for task in result.tasks.values()],
+        spare=("attempts", "tool calls", "agent", "transitions"),
     )
     for task in result.tasks.values():
         if task.error and task.status != "cancelled":

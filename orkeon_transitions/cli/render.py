@@ -34,7 +34,7 @@ class Picture:
 EXAMPLES = examples(
     "orkeon render task_execution -o task.svg",
     "orkeon render my-machine.yaml -o my-machine.png --snapshot state.json",
-    "orkeon render task_execution -o run.svg --journal run.jsonl --machine-id crew-1/collect",
+    "orkeon render task_execution -o run.svg --journal run.jsonl --machine-id t1",
     "orkeon render run.jsonl -o run.png --machine-id crew-1/collect",
 )
 

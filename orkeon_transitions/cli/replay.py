@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from orkeon_transitions.cli.app import FAILED, examples, shared_options
 from orkeon_transitions.cli.journals import Chapter, chapters_of
-from orkeon_transitions.cli.screen import Screen, current_screen, visible
+from orkeon_transitions.cli.screen import Screen, current_screen
+from orkeon_transitions.cli.words import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from orkeon_transitions.store.fold import Step
 
 BAR = 30
-
+STEP_COLUMNS = ("step", "date", "time (UTC)", "after", "from", "trigger", "to", "remark")
+# A step begins where the one before it ended, so that `from` is the last to be missed.
+STEP_SPARE = ("after", "from")
 
 EXAMPLES = examples(
     "orkeon replay run.jsonl",
@@ -72,13 +76,21 @@ def _document(chapter: Chapter) -> dict[str, Any]:
 
 def _show(screen: Screen, log: str, chapter: Chapter) -> None:
     replay = chapter.replay
-    screen.result(f"{chapter.definition.name} {visible(replay.machine_id or '(nobody)')}")
+    days = {step.timestamp.date() for step in replay.steps}
+    day = f", {days.pop()}" if len(days) == 1 else ""
+    screen.result(f"{chapter.definition.name} {visible(replay.machine_id or '(nobody)')}{day}")
     screen.result()
     if replay.steps:
         rows = list(_step_rows(replay))
-        columns = ("#", "time (UTC)", "after", "from", "trigger", "to", "remark")
-        shown = len(columns) if any(row[-1] for row in rows) else len(columns) - 1
-        screen.table(columns[:shown], [row[:shown] for row in rows])
+        shown = [name not in ("date", "remark") for name in STEP_COLUMNS]
+        shown[STEP_COLUMNS.index("date")] = not day
+        shown[-1] = any(row[-1] for row in rows)
+        screen.table(
+            list(compress(STEP_COLUMNS, shown)),
+            [list(compress(row, shown)) for row in rows],
+            spare=STEP_SPARE,
+            below="remark" if shown[-1] else None,
+        )
         screen.result()
     most = max(replay.histogram.values())
     screen.table(
@@ -94,17 +106,25 @@ def _step_rows(replay: Replay) -> Iterator[tuple[str, ...]]:
     before = None
     for step in replay.steps:
         passed = "" if before is None else f"{(step.timestamp - before).total_seconds():+.3f} s"
-        stamp = step.timestamp.strftime("%H:%M:%S.%f")[:-3]
-        if before is None or before.date() != step.timestamp.date():
-            stamp = f"{step.timestamp:%Y-%m-%d} {stamp}"
+        new_day = before is None or before.date() != step.timestamp.date()
         before = step.timestamp
-        trigger = step.trigger or "(the clock)"
-        yield str(step.ordinal), stamp, passed, step.from_state, trigger, step.to_state, _remark(step)
+        yield (
+            str(step.ordinal),
+            f"{step.timestamp:%Y-%m-%d}" if new_day else "",
+            step.timestamp.strftime("%H:%M:%S.%f")[:-3],
+            passed,
+            step.from_state,
+            step.trigger or "(the clock)",
+            step.to_state,
+            _remark(step, replay),
+        )
 
 
-def _remark(step: Step) -> str:
+def _remark(step: Step, replay: Replay) -> str:
     if step.degraded:
-        return f"by the breaker: {step.reason}" if step.reason else "by the breaker"
+        # The reason of a circuit that is still broken stands below, with the final state.
+        told = step.reason is None or step.reason.startswith(replay.broken_reason or "\n")
+        return "by the breaker" if told else f"by the breaker: {step.reason}"
     if step.error:
         return f"then failed: {step.error}"
     return "internal" if step.internal else ""
@@ -112,10 +132,14 @@ def _remark(step: Step) -> str:
 
 def _end_words(chapter: Chapter) -> str:
     replay = chapter.replay
-    words = [f"{replay.transition_count} of the budget's transitions used"]
+    words = [counted(len(replay.steps), "transition") + " made"]
+    if len(replay.steps) != replay.transition_count:
+        words.append(f"{replay.transition_count} in the current budget")
     if replay.is_circuit_broken:
         words.append(f"circuit broken: {replay.broken_reason}" if replay.broken_reason else "circuit broken")
-    elif replay.final_state in chapter.definition.final_states:
+    else:
+        words.append("circuit whole")
+    if replay.final_state in chapter.definition.final_states:
         words.append("ended")
     return f" ({'; '.join(words)})"
 
@@ -141,6 +165,7 @@ def _sum_up(screen: Screen, log: str, chapters: list[Chapter]) -> None:
             )
             for chapter in chapters
         ],
+        spare=("machine", "steps"),
     )
     screen.result()
     for chapter in chapters:

@@ -1,7 +1,7 @@
 """How things look: results on standard output, everything else on standard error.
 
-A person at a terminal gets tables and colors; a pipe gets plain lines that are never cut or wrapped; a
-program gets one JSON document. rich is imported for a terminal only.
+A person at a terminal gets tables, colors, and lines that are wrapped at words; a pipe gets plain lines that
+are never cut or wrapped; a program gets one JSON document. rich is imported for a terminal only.
 """
 
 from __future__ import annotations
@@ -9,32 +9,21 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import sys
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from typing_extensions import override
+
+from orkeon_transitions.cli.tables import Table, aligned, drawn
+from orkeon_transitions.cli.words import SEVERITY_STYLES, visible, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
-
-SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
-STATUS_STYLES = {
-    "completed": "green",
-    "degraded": "yellow",
-    "failed": "red",
-    "cancelled": "magenta",
-    "skipped": "dim",
-}
-
-
-LONGEST_KEY = 28
-NUMBER = re.compile(r"[-+]?[\d.:]*( m?s)?")
 
 
 class Mistake(click.ClickException):
@@ -65,8 +54,8 @@ class Screen:
         self._warned: set[str] = set()
 
     def result(self, text: str = "", *, style: str | None = None) -> None:
-        """Writes one line of the result."""
-        self._write(self.colored(text, style) + "\n")
+        """Writes one line of the result; a terminal gets it wrapped at words."""
+        self._write(self._fitted(self.colored(text, style), sys.stdout) + "\n")
 
     def json(self, document: Any) -> None:
         """Writes the result as the one JSON document on standard output."""
@@ -76,13 +65,30 @@ class Screen:
             text = json.dumps(document, indent=2, default=_plain)
         self._write(text + "\n")
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Writes a table: drawn for a terminal, aligned columns for a pipe."""
-        rows = [tuple(row) for row in rows]
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        spare: Sequence[str] = (),
+        below: str | None = None,
+    ) -> None:
+        """Writes a table: aligned columns for a pipe; in a frame for a terminal, as far as there is room.
+
+        Args:
+            columns: Their names.
+            rows: As many cells each.
+            spare: Columns that a narrow terminal does without, the first one first.
+            below: A column whose cells become lines below the table where they make it too wide.
+        """
+        table = Table(columns, [tuple(row) for row in rows], spare, below)
         if self.draws(sys.stdout):
-            self._write(self._drawn(columns, rows))
+            frame, lines = drawn(table, self.console(sys.stdout))
+            self._write(frame)
         else:
-            self._write("".join(line + "\n" for line in _aligned([tuple(columns), *rows])))
+            lines = aligned(table)
+        for line in lines:
+            self.result(line)
 
     def say(self, severity: str, text: str, *, place: str = "") -> None:
         """Writes an error, a warning or a note to standard error, its place in front where it has one."""
@@ -107,6 +113,7 @@ class Screen:
         if sys.stderr is None:
             return
         with suppress(OSError, ValueError):
+            text = self._fitted(text, sys.stderr)
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - the one place that writes messages
 
     def draws(self, stream: TextIO | None) -> bool:
@@ -135,25 +142,13 @@ class Screen:
         """Flushes standard output, so that a fault there is met here and not at the interpreter's end."""
         self._write("")
 
-    def _drawn(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-        from rich.box import ROUNDED
-        from rich.table import Table
-        from rich.text import Text
+    def _fitted(self, text: str, stream: TextIO | None) -> str:
+        """The text for a stream: a terminal would break a long line within a word, so that is done before."""
+        if stream is None or not self.draws(stream):
+            return text
+        from rich.cells import cell_len
 
-        table = Table(box=ROUNDED, header_style="bold", border_style="dim")
-        for number, column in enumerate(columns):
-            cells = [row[number] for row in rows]
-            numeric = any(cells) and all(map(NUMBER.fullmatch, cells))
-            # What a row is about stays whole; the other columns make room.
-            whole = number == 0 and max(map(len, cells), default=0) <= LONGEST_KEY
-            justify: Literal["left", "right"] = "right" if numeric else "left"
-            table.add_column(column, overflow="fold", justify=justify, no_wrap=whole)
-        for row in rows:
-            table.add_row(*(Text(visible(cell), style=STATUS_STYLES.get(cell, "")) for cell in row))
-        console = self.console(sys.stdout)
-        with console.capture() as captured:
-            console.print(table)
-        return captured.get()
+        return wrapped(text, self.console(stream).width, cell_len)
 
     def _write(self, text: str) -> None:
         """Writes to standard output; a reader that has gone (`| head`) is no fault of the work."""
@@ -179,11 +174,6 @@ class Screen:
             os.close(nowhere)
 
 
-def visible(text: str) -> str:
-    """The text with control characters spelled out, so that no file can steer the terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
-
-
 def _is_writable(text: str) -> bool:
     """Whether standard output can encode the text."""
     try:
@@ -198,11 +188,6 @@ def _plain(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 state`, `3 states`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def current_screen() -> Screen:
     """The screen of the command that is running."""
     context = click.get_current_context(silent=True)
@@ -210,17 +195,3 @@ def current_screen() -> Screen:
         return Screen()
     screen: Screen = context.ensure_object(Screen)
     return screen
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines, each column as wide as its widest cell; the header says `NAME` in capitals."""
-    head, *body = rows
-    lines = [
-        tuple(name.upper() for name in head),
-        *(tuple(" ".join(visible(c).split()) for c in row) for row in body),
-    ]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]

@@ -80,6 +80,13 @@ class Crew:
         self._mounts = Mounts([_placed(spec, loaded.config.folder, output) for spec in loaded.config.mounts])
         self._tools = {**builtin_tools(self._mounts), **(tools or {})}
 
+    def __repr__(self) -> str:
+        size = ", ".join(
+            f"{len(named)} {noun}{'' if len(named) == 1 else 's'}"
+            for noun, named in (("agent", self.agents), ("task", self.tasks))
+        )
+        return f"<{type(self).__name__} '{self.name}': {size}>"
+
     @property
     def name(self) -> str:
         """The crew's name."""
@@ -134,7 +141,8 @@ class Crew:
 
         Raises:
             CrewDefinitionError: An input is missing.
-            TypeError: The executor cannot be called, the model is none, or both are given.
+            TypeError: The executor cannot be called with an agent, a task and a context, the model is none,
+                or both are given.
             ValueError: `concurrency` is no whole number from 1, or `unavailable` names no agent.
             CancelledError: The run was cancelled; every running task's machine then is in `cancelled`.
             Exception: What the journal raises: the run stops before a fact is lost.

@@ -14,6 +14,7 @@ from orkeon_transitions.definition.places import Path, Source
 MOST_LISTED = 12
 
 Warn = Callable[[Path, str, str], None]
+OWN_TOOLS = "load_crew(..., tools=[...]) takes your own, the command line knows the built-in ones only"
 
 
 def check_references(
@@ -29,7 +30,7 @@ def check_references(
             well be in what could not.
         warn: Told what is probably a mistake.
     """
-    known_tools = _Known("tool", tools)
+    known_tools = _Known("tool", tools, more=f"; {OWN_TOOLS}")
     known_agents, known_tasks = (
         _Known(part.removesuffix("s"), _ids(source, part), is_whole=not {part, "crew"} & set(unread))
         for part in ("agents", "tasks")
@@ -76,18 +77,21 @@ def _check_lookalikes(names: Collection[str], kind: str, warn: Warn) -> None:
 class _Known:
     """The names of one kind that may be used."""
 
-    def __init__(self, kind: str, names: Collection[str], *, is_whole: bool = True) -> None:
+    def __init__(
+        self, kind: str, names: Collection[str], *, is_whole: bool = True, more: str = ""
+    ) -> None:
         self._kind = kind
         self._is_whole = is_whole
         self._names = frozenset(names)
         are = "is" if len(names) == 1 else "are"
         self._listed = f": there {are} {', '.join(names)}" if 0 < len(names) <= MOST_LISTED else ""
+        self._more = more
 
     def check(self, source: Source, path: Path, used: Collection[str]) -> None:
         for name in used:
             if self._is_whole and name not in self._names:
                 at = _place_in_list(source, path, name)
-                message = f"unknown {self._kind} '{name}'{self._listed}"
+                message = f"unknown {self._kind} '{name}'{self._listed}{self._more}"
                 source.problem(at, message, source.hint(" ".join(name.split()), self._names))
 
 

@@ -6,6 +6,7 @@ that state ends otherwise, because of a trip or a cancel, the work is cancelled 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -99,6 +100,7 @@ class BoundExecutor:
             raise TypeError(
                 f"an executor is a function or has execute_task(), {type(executor).__name__} is neither"
             )
+        _check_takes_three(self._call)
 
     async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         """Calls the function; one that raises, or answers something else than it may, has failed."""
@@ -114,6 +116,27 @@ class BoundExecutor:
         answer = await call_anything(self._call, agent, task, context)
         if isinstance(answer, TaskOutcome) and isinstance(answer.output, str):
             return answer
-        if answer is None or isinstance(answer, str):
-            return TaskOutcome(True, answer or "")
+        if answer is None:
+            return TaskOutcome(True, error="the executor returned None")
+        if isinstance(answer, str):
+            return TaskOutcome(True, answer)
         raise TypeError(f"an executor answers text or a TaskOutcome, not {type(answer).__name__}")
+
+
+def _check_takes_three(function: Callable[..., Any]) -> None:
+    """A function that takes something else would fail at each attempt, and be retried like an outage.
+
+    Raises:
+        TypeError: It cannot be called as an executor is.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # such as a function written in C: calling it will tell
+        return
+    try:
+        signature.bind(*["agent", "task", "context"])
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(
+            f"an executor is called with (agent, task, context), {name}{signature} cannot be: {error}"
+        ) from None

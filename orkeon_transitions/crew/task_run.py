@@ -142,7 +142,7 @@ class TaskRun:
         if outcome.output.strip():
             # Where the file could not be written the machine has gone on: the next turn sees where it is.
             return not await self._deliver(outcome.output) or await self._fire("validation_passed")
-        self._error = "the output is empty"
+        self._error = outcome.error or "the output is empty"
         self.context.feedback = EMPTY_OUTPUT
         return await self._fire("validation_failed") or await self._fire("fail")
 

@@ -28,7 +28,7 @@ def read_text(source: Source, path: str | os.PathLike[str]) -> str:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
-        source.problem_at(NOWHERE, f"cannot be read: {_reason(error)}")
+        source.problem_at(NOWHERE, f"cannot be read: {_reason(error, os.fsdecode(path))}")
         return ""
     if len(content) > LARGEST:
         source.problem_at(NOWHERE, _TOO_LARGE)
@@ -69,7 +69,9 @@ def _place_in(text: str, index: int) -> Place:
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, path: str) -> str:
     if isinstance(error, FileNotFoundError):
-        return "there is no such file"
+        # A name without a suffix may be meant for a machine that ships, which a room above this one knows.
+        way = f"; machine_definition('{path}') of orkeon_transitions.machines loads one that ships"
+        return f"there is no such file{way if path.isidentifier() else ''}"
     return getattr(error, "strerror", None) or str(error)

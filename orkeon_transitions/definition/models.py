@@ -137,6 +137,16 @@ class MachineDefinition(_Frozen):
     def __hash__(self) -> int:
         return hash(self.content_hash)
 
+    def __repr__(self) -> str:
+        size = ", ".join(
+            f"{len(parts)} {noun}{'' if len(parts) == 1 else 's'}"
+            for noun, parts in (("state", self.states), ("transition", self.transitions))
+        )
+        return f"<{type(self).__name__} '{self.name}': {size}, {self.content_hash[:8]}>"
+
+    def __str__(self) -> str:
+        return repr(self)
+
     def __copy__(self) -> Self:
         return self.model_construct(self.model_fields_set, **self._content())
 

@@ -11,10 +11,13 @@ from orkeon_transitions.errors import OrkeonError
 def mimebundle(subject: Any) -> dict[str, str]:
     """What Jupyter shows for a machine: a picture, or Mermaid text where Graphviz is missing or fails.
 
+    Jupyter draws a Markdown text's Mermaid itself. A terminal shows the plain text, the machine's repr.
+
     Args:
         subject: A `MachineDefinition`, or anything with a `.definition` and, if it runs, a `.snapshot()`.
     """
     try:
-        return {"image/svg+xml": to_svg(subject), "text/plain": f"<{type(subject).__name__}>"}
+        picture = {"image/svg+xml": to_svg(subject)}
     except OrkeonError:
-        return {"text/plain": to_mermaid(subject)}
+        picture = {"text/markdown": f"```mermaid\n{to_mermaid(subject)}\n```\n"}
+    return {**picture, "text/plain": repr(subject)}

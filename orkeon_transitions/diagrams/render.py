@@ -51,8 +51,8 @@ def render(
         The path of the file.
 
     Raises:
-        OrkeonError: An unknown suffix, a subject that is no machine, a folder that cannot be written, or
-            Graphviz failed.
+        TypeError: The subject is no machine.
+        OrkeonError: An unknown suffix, a folder that cannot be written, or Graphviz failed.
         MissingExtraError: There is no Graphviz.
     """
     path = Path(path)
@@ -98,7 +98,10 @@ def _picture(subject: Any, snapshot: Any, trace: Iterable[TraceStep] | None) -> 
     if callable(definition):
         definition = definition()
     if not isinstance(definition, MachineDefinition):
-        raise OrkeonError(f"cannot draw {type(subject).__name__}: it is no machine and no machine definition")
+        raise TypeError(
+            f"cannot draw an object of {type(subject).__name__}: it is no machine and no MachineDefinition, "
+            "which load_definition makes of a file or of the keywords of a `transitions` machine"
+        )
     if snapshot is None and callable(own := getattr(subject, "snapshot", None)):
         snapshot = own()
     return make_picture(definition, read_run(definition, snapshot, trace))

@@ -266,8 +266,15 @@ def _error_fields(event: TriggerEvent) -> dict[str, str]:
     is_exception = isinstance(error, BaseException)
     return {
         "error_type": type(error).__name__ if is_exception else str(event.trigger),
-        "error_message": str(error),
+        "error_message": _text_of(error),
     }
+
+
+def _text_of(error: Any) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 (an error that cannot say what it is must be reported all the same)
+        return UNKNOWN_ERROR
 
 
 def _seconds(name: str, value: Any) -> float:

@@ -15,8 +15,9 @@ from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import MachineBusyError, StateLeftError
 from orkeon_transitions.facts import Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
+from orkeon_transitions.runtime.asking import inside_of_commit, outside, refuse_inside
 from orkeon_transitions.runtime.base import E, MachineBase, S
-from orkeon_transitions.runtime.callbacks import refuse_awaitable
+from orkeon_transitions.runtime.callbacks import is_async, refuse_awaitable
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.steps import Steps, T, run, run_async
 from orkeon_transitions.runtime.watch import LOOK_AGAIN, TRY_AGAIN, Watch
@@ -39,6 +40,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     def _set_up(self) -> None:
         self._lock = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._holder: asyncio.Task[Any] | None = None
         self._cancelled_before = 0
         self._worker: asyncio.Task[Any] | None = None
@@ -117,8 +119,10 @@ class AsyncStateMachine(MachineBase[S, E]):
         Raises:
             CircuitBrokenError: The breaker tripped while the work ran; the work's result, if it had one by
                 then, is in `result`.
-            StateLeftError: The visit ended while the work ran, or the machine has ended.
+            StateLeftError: The visit ended while the work ran, or the machine has ended; `result` likewise.
             InvalidTransitionError: `done` was refused; the error's `result` is what the work gave.
+            MachineBusyError: The machine did not become free to be told; `result` likewise.
+            TypeError: `done` or `failed` is no trigger.
         """
         return await self._work.run(self, awaitable, done, failed)
 
@@ -131,7 +135,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         await self._run("check_circuit", partial(law.demand_clocks, self))
         return self.circuit_status
 
-    def spend(self, **meters: float) -> None:
+    def spend(self, /, **meters: float) -> None:
         """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
 
         Raises:
@@ -145,7 +149,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         While a transition is under way, or if the commit hook is a coroutine function, it happens in its
         turn: before the next trigger that is fired.
         """
-        if self._holder is None and not _is_coroutine_function(self._commit_hook):
+        if self._holder is None and not is_async(self._commit_hook):
             law.refuse_too_early(self, "reset_circuit_breaker")
             run(law.reset(self))
             return
@@ -161,7 +165,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         after: Callable[[Any], Steps[TransitionResult | None]] = law.demand_clocks,
     ) -> T:
         """Holds the machine and runs steps; `after` are those that follow if a clock cuts them short."""
-        law.refuse_while_asked(self, what)
+        refuse_inside(self, what)
         if self._holder is not None and self._holder is asyncio.current_task():
             return await self._run_nested(what, begin, visit)
         if self._later and self._is_worker_due():
@@ -201,6 +205,9 @@ class AsyncStateMachine(MachineBase[S, E]):
             self._depth -= 1
 
     async def _acquire(self) -> None:
+        if (loop := asyncio.get_running_loop()) is not self._loop and not self._lock.locked():
+            # A lock keeps to the loop in which it was first waited for.
+            self._lock, self._loop = asyncio.Lock(), loop
         try:
             async with asyncio.timeout(self._lock_timeout):
                 await self._lock.acquire()
@@ -215,16 +222,16 @@ class AsyncStateMachine(MachineBase[S, E]):
     ) -> T:
         """Runs steps whose callbacks the timer may cancel: then the limit has its say instead."""
         self._depth = 1
-        work: Callable[[], Awaitable[Any]] = partial(_driven, begin)
+        work: Awaitable[Any] = run_async(begin())
         try:
             while True:
                 try:
-                    outcome: T = await work()
+                    outcome: T = await work
                 except asyncio.CancelledError:
                     if not self._was_interrupted():
                         raise
                     # The callbacks of the state that is entered now may be cut short by its clock, too.
-                    work = partial(self._run_after_interruption, after)
+                    work = self._run_after_interruption(after)
                 else:
                     return outcome
         finally:
@@ -288,7 +295,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     def _hold(self, work: Any) -> asyncio.Task[Any]:
         """Starts a task of the machine's own; the loop holds tasks weakly."""
-        task = asyncio.get_running_loop().create_task(work, context=law.outside_of_guards())
+        task = asyncio.get_running_loop().create_task(work, context=outside())
         self._held_tasks.add(task)
         task.add_done_callback(self._let_go)
         return task
@@ -337,13 +344,15 @@ class AsyncStateMachine(MachineBase[S, E]):
             return None
         if self._holder is None:
             refuse_awaitable(answer, "the commit hook, a plain function whose answer must be awaited,")
-        return self._committed(asyncio.ensure_future(answer))
+        return self._committed(answer)
 
-    async def _committed(self, commit: asyncio.Future[Any]) -> asyncio.CancelledError | None:
+    async def _committed(self, answer: Awaitable[Any]) -> asyncio.CancelledError | None:
         self._is_committing = True
+        inside, context = inside_of_commit(self)
         try:
-            return await _outcome(commit)
+            return await _outcome(context.run(asyncio.ensure_future, answer))
         finally:
+            inside.is_open = False
             self._is_committing = False
 
     async def _settle(self, firing: Firing, dest: str | None) -> asyncio.CancelledError | None:
@@ -375,10 +384,6 @@ async def _outcome(commit: asyncio.Future[Any]) -> asyncio.CancelledError | None
     raise error
 
 
-async def _driven(begin: Callable[[], Steps[T]]) -> T:
-    return await run_async(begin())
-
-
 def _current_task() -> asyncio.Task[Any] | None:
     """The running task; None outside of a loop as well."""
     try:
@@ -390,9 +395,3 @@ def _current_task() -> asyncio.Task[Any] | None:
 def _nothing() -> Steps[None]:
     """Steps that do nothing: the machine is held for the sake of what was asked for later."""
     yield from ()
-
-
-def _is_coroutine_function(hook: Any) -> bool:
-    return inspect.iscoroutinefunction(hook) or inspect.iscoroutinefunction(
-        getattr(hook, "__call__", None)  # noqa: B004 (an object whose call is a coroutine function)
-    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+import threading
 import time
 import uuid
 from collections import deque
@@ -85,8 +87,10 @@ class MachineBase(Generic[S, E]):
                 f"policy must be a CircuitBreakerPolicy, not {type(policy).__name__}: "
                 "CircuitBreakerPolicy.preset('strict') gives one by its name"
             )
-        if lock_timeout is not None and lock_timeout < 0:
+        if lock_timeout is not None and not lock_timeout >= 0:
             raise ValueError("lock_timeout must not be negative (None waits without a limit)")
+        if machine_id is not None and not isinstance(machine_id, str):
+            raise TypeError(f"machine_id must be a text, not {type(machine_id).__name__}")
         self._set_up()
         self._definition = load_definition(definition)
         self._guards: Mapping[str, Any] = guards or {}
@@ -102,6 +106,8 @@ class MachineBase(Generic[S, E]):
         self._listeners = Listeners()
         self._later: deque[Callable[[], Steps[Any]]] = deque()
         self._firing: Firing | None = None
+        # Held for the moment of writing only, so that no snapshot has fields of another state.
+        self._writing = threading.RLock()
         self._depth = 0
         self._unsaved: tuple[str, ...] = ()
         self._begin(None if snapshot is None else snapshots.read(snapshot), policy, machine_id)
@@ -153,7 +159,8 @@ class MachineBase(Generic[S, E]):
 
     def snapshot(self) -> Snapshot:
         """The machine at rest, as plain JSON data: `restore` makes a new machine of it."""
-        return snapshots.take(self, self._counts)
+        with self._writing:
+            return snapshots.take(self, self._counts)
 
     @classmethod
     def restore(cls, *source: Any, **options: Any) -> Self:
@@ -310,13 +317,14 @@ class MachineBase(Generic[S, E]):
         self, firing: Firing, counts: BreakerCounts, result: TransitionResult, fields: Mapping[str, Any]
     ) -> None:
         """Makes a committed transition visible. The record is swapped whole, last."""
-        for name, value in fields.items():
-            setattr(self, name, value)
-        if firing.base is None:
-            # Spending may have gone on while a commit was awaited.
-            counts = replace(counts, spent=self._counts.spent)
-        firing.result = result
-        self._counts = counts
+        with self._writing:
+            for name, value in fields.items():
+                setattr(self, name, value)
+            if firing.base is None:
+                # Spending may have gone on while a commit was awaited.
+                counts = replace(counts, spent=self._counts.spent)
+            firing.result = result
+            self._counts = counts
         self._listeners.put("transition", firing.told)
         self._written(firing.event, result)
         if not result.internal:
@@ -329,6 +337,8 @@ class MachineBase(Generic[S, E]):
                 raise TypeError(f"spend: {meter} must be a number, not {type(amount).__name__}")
             if not amount >= 0:
                 raise ValueError(f"spend: {meter}={amount} must not be negative")
+            if amount == math.inf:
+                raise ValueError(f"spend: {meter}={amount} must be finite")
             # Other meters may be kept for the record; one that is nearly a limit's name is a slip.
             limits = self.policy.meters
             if meter not in limits and (hint := nearest(meter, limits)):

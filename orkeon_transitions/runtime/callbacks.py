@@ -170,7 +170,8 @@ def _missing(
             if method is None:
                 hint = nearest(name, [*given, *methods])
                 told = f"'{definition.name}' names the {kind} '{name}', which is neither given nor a method"
-                problems.append(_problem(name, f"{told} of {machine_class.__name__}", hint))
+                way = f"{kind}s={{'{name}': ...}} gives it"
+                problems.append(_problem(name, f"{told} of {machine_class.__name__}: {way}", hint))
             elif unfit := _unfit(method, plain=plain):
                 problems.append(_problem(name, f"the {kind} '{name}' {unfit}"))
     return tuple(problems)

@@ -81,6 +81,9 @@ def payload_digest(trigger: str, payload: Mapping[str, Any]) -> str:
 
 def _canonical(value: Any, inside: tuple[int, ...] = ()) -> str:
     """A text that equal values have in common, whatever the order of their mappings and sets."""
+    if type(value).__repr__ is object.__repr__:
+        # It tells its address and no content, and an address is used again: it is like nothing else.
+        return uuid.uuid4().hex
     if not isinstance(value, Mapping | Set | list | tuple):
         return repr(value)
     if id(value) in inside:

@@ -8,7 +8,6 @@ module decides what is asked of it and what its answer means. Everything here ru
 from __future__ import annotations
 
 import logging
-from contextvars import Context, ContextVar, copy_context
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from orkeon_transitions.facts import (
     error_text,
 )
 from orkeon_transitions.runtime import refusals
+from orkeon_transitions.runtime.asking import asking, asks_itself
 from orkeon_transitions.runtime.callbacks import Objection, objection_to
 from orkeon_transitions.runtime.firing import Firing, payload_digest, payload_shown
 
@@ -46,26 +46,6 @@ if TYPE_CHECKING:
     Machine = MachineBase[Any, Any]
 
 PATIENT = StateClock(0)
-# How often a guard may be asked inside of itself: one that asks what is permitted would never come to an end.
-ASKING_LIMIT = 4
-
-
-class _Asking:
-    """One guard that is asked without a trigger: `can_fire` holds no machine.
-
-    Tasks and timers that begin meanwhile inherit it, and keep it when the guard has long answered.
-    """
-
-    __slots__ = ("guard", "is_open", "machine")
-
-    def __init__(self, machine: Machine, guard: str) -> None:
-        self.machine = id(machine)
-        self.guard = guard
-        self.is_open = True
-
-
-# What is asked in this thread or task.
-_asked: ContextVar[tuple[_Asking, ...]] = ContextVar("asked", default=())
 log = logging.getLogger("orkeon_transitions")
 
 
@@ -311,30 +291,6 @@ def refuse_too_early(machine: Machine, what: str) -> None:
     )
 
 
-def refuse_while_asked(machine: Machine, what: str) -> None:
-    """Refuses a trigger that a guard fires although it was only asked.
-
-    Raises:
-        MachineBusyError: It is fired inside of a guard that `can_fire` or the like asks.
-    """
-    if _open_askings(machine):
-        raise MachineBusyError(
-            f"'{what}' came inside of a guard of machine '{machine.definition.name}', which was only asked: "
-            "use fire_later to do it afterwards"
-        )
-
-
-def _open_askings(machine: Machine) -> list[_Asking]:
-    return [each for each in _asked.get() if each.is_open and each.machine == id(machine)]
-
-
-def outside_of_guards() -> Context:
-    """A copy of the context in which no guard is asked: for tasks of a machine's own."""
-    context = copy_context()
-    context.run(_asked.set, ())
-    return context
-
-
 # -------------------------------------------------------------------------------------------------- asking
 def why_not(machine: Machine, request: Request) -> Steps[Refusal | None]:
     """What a trigger would be refused for now: never counts, never trips, runs guards only."""
@@ -359,20 +315,16 @@ def why_not(machine: Machine, request: Request) -> Steps[Refusal | None]:
 
 def _passes(machine: Machine, firing: Firing, row: Row) -> Steps[bool]:
     for name, wanted in row.guards:
-        if sum(each.guard == name for each in _open_askings(machine)) >= ASKING_LIMIT:
+        if asks_itself(machine, name):
             description = machine.definition.guards.get(name)
             firing.objections.append(Objection(name, description, "it asks for its own answer"))
             return False
-        outer, asking = _asked.get(), _Asking(machine, name)
-        _asked.set((*outer, asking))
         try:
-            answer = yield partial(machine._answer, name, firing.event)
+            with asking(machine, name):
+                answer = yield partial(machine._answer, name, firing.event)
             objection = objection_to(machine.definition, name, wanted, answer)
         except Exception as error:  # noqa: BLE001 (a guard that raises means no)
             objection = raised(machine, name, error)
-        finally:
-            asking.is_open = False
-            _asked.set(outer)
         if objection is not None:
             firing.objections.append(objection)
             return False

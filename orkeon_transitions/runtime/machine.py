@@ -14,6 +14,7 @@ from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import MachineBusyError
 from orkeon_transitions.facts import Fact, Refusal, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
+from orkeon_transitions.runtime.asking import refuse_inside
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import refuse_awaitable
 from orkeon_transitions.runtime.event import TriggerEvent
@@ -114,7 +115,7 @@ class StateMachine(MachineBase[S, E]):
         self._run("check_circuit", partial(law.demand_clocks, self))
         return self.circuit_status
 
-    def spend(self, **meters: float) -> None:
+    def spend(self, /, **meters: float) -> None:
         """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
 
         Raises:
@@ -138,7 +139,7 @@ class StateMachine(MachineBase[S, E]):
             self._lock.release()
 
     def _acquire(self) -> None:
-        limit = -1 if self._lock_timeout is None else self._lock_timeout
+        limit = -1 if self._lock_timeout is None else min(self._lock_timeout, threading.TIMEOUT_MAX)
         if self._lock.acquire(timeout=limit):
             return
         raise MachineBusyError(
@@ -147,7 +148,7 @@ class StateMachine(MachineBase[S, E]):
         )
 
     def _run(self, what: str, begin: Callable[[], Steps[T]]) -> T:
-        law.refuse_while_asked(self, what)
+        refuse_inside(self, what)
         self._acquire()
         try:
             law.refuse_too_early(self, what)

@@ -21,16 +21,20 @@ Steps = Generator[Effect, Any, T]
 def run(steps: Steps[T]) -> T:
     """Drives steps whose effects give plain values."""
     advance: Callable[[], Effect] = partial(next, steps)
-    while True:
-        try:
-            effect = advance()
-        except StopIteration as end:
-            outcome: T = end.value
-            return outcome
-        try:
-            advance = partial(steps.send, effect())
-        except BaseException as error:  # noqa: BLE001 (it goes on inside of the steps)
-            advance = partial(steps.throw, error)
+    try:
+        while True:
+            try:
+                effect = advance()
+            except StopIteration as end:
+                outcome: T = end.value
+                return outcome
+            try:
+                advance = partial(steps.send, effect())
+            except BaseException as error:  # noqa: BLE001 (it goes on inside of the steps)
+                advance = partial(steps.throw, error)
+    finally:
+        # An interrupt may come between two steps; they end now, not when its traceback is forgotten.
+        steps.close()
 
 
 async def run_async(steps: Steps[T]) -> T:

@@ -8,7 +8,12 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from orkeon_transitions.errors import CircuitBrokenError, InvalidTransitionError, StateLeftError
+from orkeon_transitions.errors import (
+    CircuitBrokenError,
+    InvalidTransitionError,
+    MachineBusyError,
+    StateLeftError,
+)
 from orkeon_transitions.runtime import law
 
 if TYPE_CHECKING:
@@ -38,6 +43,13 @@ class VisitWork:
 
     async def run(self, machine: Machine, awaitable: Awaitable[T], done: Any, failed: Any) -> T:
         """Awaits work; see `AsyncStateMachine.during`."""
+        try:
+            # What is no trigger at all is said before the work begins, not when its result would be lost.
+            for trigger in (done, failed):
+                machine._request(trigger)
+        except TypeError:
+            _close(awaitable)
+            raise
         if machine.is_terminal or machine.is_circuit_broken:
             _close(awaitable)
             raise gone(machine)
@@ -61,9 +73,9 @@ class VisitWork:
 
     async def _first_to_end(self, work: asyncio.Future[Any]) -> BreakerCounts | None:
         """Waits for the work or the end of its visit; gives the record with which that ended, if it did."""
-        if self._visit_over is None:
-            self._visit_over = asyncio.get_running_loop().create_future()
-        over = self._visit_over
+        over, loop = self._visit_over, asyncio.get_running_loop()
+        if over is None or over.get_loop() is not loop:
+            self._visit_over = over = loop.create_future()
         try:
             await asyncio.wait({work, over}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -77,7 +89,7 @@ async def _report_success(machine: Machine, visit: int, done: Any, result: Any) 
         return
     try:
         made = await _fire(machine, visit, done, {"result": result})
-    except (InvalidTransitionError, CircuitBrokenError) as error:
+    except (InvalidTransitionError, CircuitBrokenError, MachineBusyError, StateLeftError) as error:
         error.result = result
         raise
     if made.degraded:
@@ -92,8 +104,8 @@ async def _report_failure(machine: Machine, visit: int, failed: Any, error: Base
     except InvalidTransitionError as refusal:
         error.add_note(f"and the machine refused to take note of it: {refusal}")
         return
-    except CircuitBrokenError as broken:
-        raise broken from error
+    except (CircuitBrokenError, MachineBusyError, StateLeftError) as stronger:
+        raise stronger from error
     if made.degraded:
         raise gone(machine) from error
 
@@ -123,11 +135,15 @@ def gone(
     if counts.trip is None and ended is not None:
         counts = ended
     trip = counts.trip
+    error: CircuitBrokenError | StateLeftError
     if trip is None:
-        return StateLeftError(
+        error = StateLeftError(
             f"machine '{name}' has gone on to '{state}', and the work of its last state ended"
         )
-    error = CircuitBrokenError(f"{trip.reason}; machine '{name}' is in '{state}'", machine._status_of(counts))
+    else:
+        error = CircuitBrokenError(
+            f"{trip.reason}; machine '{name}' is in '{state}'", machine._status_of(counts)
+        )
     error.result = result
     return error
 

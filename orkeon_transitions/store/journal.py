@@ -102,7 +102,11 @@ class JsonlJournal:
         Raises:
             JournalError: The journal is closed, or that line cannot be written.
             OrkeonError: The machine has another commit hook.
+            TypeError: It is no machine that asks before it moves.
         """
+        if isinstance(machine, type) or not callable(getattr(machine, "attach_commit", None)):
+            what = machine.__name__ if isinstance(machine, type) else f"an object of {type(machine).__name__}"
+            raise TypeError(f"a journal records a StateMachine or an AsyncStateMachine, {what} is neither")
         # Under the lock no fact of this machine can be written between the hook and the first line.
         with self._lock:
             self._refuse_if_closed()
@@ -124,7 +128,10 @@ class JsonlJournal:
 
     def _refuse_if_closed(self) -> None:
         if self._file.closed:
-            raise JournalError(f"the journal {self.path} is closed")
+            raise JournalError(
+                f"the journal {self.path} is closed: let an open one record the machine, "
+                f"JsonlJournal({str(self.path)!r}).record(machine) goes on in the same file"
+            )
 
     def _append(self, line: bytes) -> None:
         try:

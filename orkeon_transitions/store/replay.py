@@ -27,11 +27,12 @@ def replay(
     Args:
         source: The file, or a journal.
         definition: What was allowed.
-        machine_id: Which machine (`session_id` in the file); not needed where the file has only one.
+        machine_id: Which machine (`session_id` in the file); not needed where the file has only one, or only
+            one that was recorded with a definition of this name.
 
     Raises:
         JournalError: The file cannot be read, a line other than the last is damaged, the format is newer,
-            there are several machines and none was named, or there is no machine of that name.
+            several machines may be meant and none was named, or there is no machine of that name.
     """
     path = Path(source)
     records = _chosen(_records(path), definition, machine_id, path)

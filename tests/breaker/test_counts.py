@@ -160,3 +160,18 @@ def test_only_a_timeout_of_zero_is_patient(timeout, patient):
 def test_the_limits_are_named_like_the_policys_fields():
     fields = set(CircuitBreakerPolicy.model_fields) - {"use_degraded_mode"}
     assert {limit.value for limit in BreakerLimit} == fields | {"nesting"}
+
+
+@pytest.mark.parametrize("now", [float("inf"), 1e300])
+def test_a_clock_gone_mad_does_not_keep_the_status_back(now):
+    counts = BreakerCounts.fresh("a", 0.0).moved("b", 1.0)
+    status = counts.status(CircuitBreakerPolicy(), now)
+    assert status.time_in_current_state == status.total_elapsed == timedelta.max
+    assert status.remaining == timedelta(0)
+
+
+def test_a_clock_that_tells_no_number_tells_no_time():
+    counts = BreakerCounts.fresh("a", 0.0).moved("b", 1.0)
+    assert counts.time_in_state(float("nan")) == 0
+    assert counts.elapsed(float("nan")) == 0
+    assert counts.remaining(CircuitBreakerPolicy(), float("nan")) == 300

@@ -65,6 +65,12 @@ def test_a_number_means_seconds(field, given, seconds):
     assert getattr(policy, field) == timedelta(seconds=seconds)
 
 
+@pytest.mark.parametrize("field", DURATIONS)
+@pytest.mark.parametrize("seconds", [1e-9, 4e-7, 5e-324])
+def test_the_shortest_time_is_a_limit_too(field, seconds):
+    assert getattr(CircuitBreakerPolicy(**{field: seconds}), field) == timedelta(microseconds=1)
+
+
 @pytest.mark.parametrize("field", COUNTS + DURATIONS)
 def test_negative_values_are_refused(field):
     with pytest.raises(ValidationError, match="must not be negative"):
@@ -92,7 +98,7 @@ def test_degraded_mode_is_a_boolean(value):
         CircuitBreakerPolicy(use_degraded_mode=value)
 
 
-@pytest.mark.parametrize("most", [-1, float("nan"), "much"])
+@pytest.mark.parametrize("most", [-1, float("nan"), float("inf"), "much"])
 def test_a_meter_needs_a_limit_that_is_not_negative(most):
     with pytest.raises(ValidationError, match=r"tokens|meters"):
         CircuitBreakerPolicy(meters={"tokens": most})

@@ -174,3 +174,17 @@ def test_the_run_s_result_is_kept(board):
     result = SimpleNamespace(status="completed")
     board.observer().crew_finished(result)
     assert board.result is result
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_the_longest_state_and_every_column_s_name_stay_whole(clock, width):
+    board = Board.of("my crew", [("architecture", "architect"), ("write", "writer")])
+    board.clock = clock
+    machine = start(board, "architecture", policy=CircuitBreakerPolicy.strict())
+    machine.begin_execution()
+    machine.request_human_input()
+    lines = shown(board, width=width)
+    assert "waiting for human input" in row(lines, "architecture")
+    assert row(lines, "task")[0] == "task"
+    assert "…" not in "".join(lines)
+    assert len(lines) == 7, "a line for each task"

@@ -27,12 +27,12 @@ def test_the_steps_the_visits_and_the_end(orkeon, log):
     done = orkeon("replay", "agent.log", "--machine", "hermes_agent")
     assert done.code == 0
     lines = done.out.splitlines()
-    assert lines[0] == "hermes_agent s"
+    assert lines[0] == "hermes_agent s, 2026-01-01"
     rows = [line.split() for line in lines]
-    assert ["1", "2026-01-01", "00:00:00.000", "idle", "receive_task", "planning"] in rows
+    assert ["1", "00:00:00.000", "idle", "receive_task", "planning"] in rows
     assert ["3", "00:00:02.000", "+1.000", "s", "executing", "call_tool", "waiting"] in rows
     assert ["waiting", "1", "█" * 30] in rows
-    assert lines[-1].startswith("final state: waiting (3 of the budget's transitions used")
+    assert lines[-1].startswith("final state: waiting (3 transitions made; circuit whole)")
 
 
 def test_for_programs(orkeon, log):
@@ -126,8 +126,9 @@ def test_what_the_breaker_did_and_what_failed_is_remarked(orkeon, folder):
         machine.begin_execution()
         machine.try_fire("request_tool_call")
     out = orkeon("replay", "run.jsonl").out
-    assert "by the breaker: " in out
+    assert "by the breaker\n" in out
     assert "final state: degraded" in out
+    assert out.count("Max transitions exceeded (1/1)") == 1, "the reason is told once"
     assert "circuit broken: Max transitions exceeded (1/1)" in out
 
 
@@ -204,3 +205,21 @@ def test_the_tables_are_drawn_on_a_terminal(on_terminal, log):
     done = on_terminal("replay", "agent.log", "--machine", "hermes_agent", columns=80)
     assert done.code == 0
     assert done.out.count("╭") == 2
+
+
+def test_a_trip_that_was_reset_is_told_with_its_step_and_the_budget_is_counted_anew(orkeon, folder):
+    from orkeon_transitions import CircuitBreakerPolicy, StateMachine
+
+    definition = "name: m\ninitial: a\ndegraded: low\nstates: [a, low]\ntransitions: [[go, '*', '=']]\n"
+    (folder / "m.yaml").write_text(definition)
+    policy = CircuitBreakerPolicy(max_transitions=2, use_degraded_mode=True)
+    with JsonlJournal(folder / "m.log") as journal:
+        machine = StateMachine(definition, policy=policy)
+        journal.record(machine)
+        for _ in range(3):
+            machine.try_fire("go")
+        machine.reset_circuit_breaker()
+        machine.fire("go")
+    out = orkeon("replay", "m.log", "--machine", "m.yaml").out
+    assert "by the breaker: Max transitions exceeded (2/2)" in out
+    assert out.endswith("final state: low (4 transitions made; 1 in the current budget; circuit whole)\n")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from orkeon_transitions.cli.screen import Screen, counted, visible
+from orkeon_transitions.cli.screen import Screen
+from orkeon_transitions.cli.words import counted, visible
 
 
 def shell(line, **more):

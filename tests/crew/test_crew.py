@@ -11,6 +11,12 @@ from orkeon_transitions.machines import machine_definition
 from orkeon_transitions.store import JsonlJournal, replay
 from tests.crew.scripted import ScriptedModel, calls, crew_of_one, hang
 
+
+def test_a_crew_is_told_in_one_line():
+    crew = load_crew("name: kitchen\nagents: {a: {}, b: {}}\ntasks: {t: {description: d, agent: a}}\n")
+    assert repr(crew) == "<Crew 'kitchen': 2 agents, 1 task>"
+
+
 THREE = """\
 name: three
 agents: {a: {role: A}, b: {role: B}}

@@ -1,3 +1,4 @@
+import functools
 import threading
 
 import pytest
@@ -44,7 +45,9 @@ def test_an_async_function_and_an_object_serve_as_well():
         (TaskOutcome(False), "the executor failed without saying why"),
         (["a list"], "TypeError: an executor answers text or a TaskOutcome, not list"),
         (TaskOutcome(True, 7), "TypeError: an executor answers text or a TaskOutcome, not TaskOutcome"),
-        (None, "the output is empty"),
+        (None, "the executor returned None"),
+        ("", "the output is empty"),
+        (" \n", "the output is empty"),
     ],
 )
 def test_what_is_no_success_fails_within_the_budgets(answer, error):
@@ -168,3 +171,49 @@ def test_what_an_executor_raises_is_told_in_words(error, text):
 
     (task,) = crew_of_one().run_sync(executor=work).tasks.values()
     assert (str(task.status), task.error) == ("failed", text)
+
+
+class TakesTwo:
+    async def execute_task(self, agent, task):
+        return "never called"
+
+
+@pytest.mark.parametrize(
+    ("executor", "words"),
+    [
+        (lambda: "x", "too many positional arguments"),
+        (lambda agent: "x", "too many positional arguments"),
+        (lambda agent, task, context, more: "x", "'more'"),
+        (lambda agent, *, task, context: "x", "positional"),
+        (TakesTwo(), "too many positional arguments"),
+    ],
+)
+def test_one_that_cannot_take_the_three_is_refused_before_the_run(executor, words):
+    seen = []
+    with pytest.raises(TypeError, match=r"called with \(agent, task, context\), .* cannot be: ") as raised:
+        crew_of_one().run_sync(executor=executor, observer=CrewObserver(task_started=seen.append))
+    assert words in str(raised.value)
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [
+        lambda *_: "x",
+        lambda a, t, c, more=1, **_: "x",
+        lambda agent, task=None, context=None: "x",
+        functools.partial(lambda one, a, t, c: "x", 1),
+    ],
+)
+def test_whatever_takes_the_three_serves(executor):
+    assert crew_of_one().run_sync(executor=executor).output == "x"
+
+
+def test_one_without_a_signature_is_called():
+    class Secretive:
+        __signature__ = "none of your business"
+
+        def __call__(self, agent, task, context):
+            return "x"
+
+    assert crew_of_one().run_sync(executor=Secretive()).output == "x"

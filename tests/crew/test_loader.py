@@ -456,6 +456,8 @@ def test_own_tools_can_be_named():
     assert load_crew(text, tools=[weigh]).agents["cook"].tools == ("weigh",)
     (problem,) = problems_of(text)
     assert "unknown tool 'weigh'" in problem.message
+    assert "load_crew(..., tools=[...]) takes your own" in problem.message
+    assert "the command line knows the built-in ones only" in problem.message
 
 
 def test_two_own_tools_of_one_name_are_refused():

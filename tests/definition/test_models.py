@@ -174,3 +174,12 @@ def test_a_policy_is_written_in_seconds(definition):
     assert written["state_timeout"] == 300
     assert written["meters"] == {"tokens": 5}
     assert definition.circuit_breaker == CircuitBreakerPolicy(meters={"tokens": 5})
+
+
+def test_it_is_told_in_one_line(definition):
+    told = repr(definition)
+    rows = f"{len(definition.states)} states, {len(definition.transitions)} transitions"
+    assert told == f"<MachineDefinition '{definition.name}': {rows}, {definition.content_hash[:8]}>"
+    assert str(definition) == f"{definition}" == told
+    one = load_definition({"name": "m", "initial": "a", "states": ["a"], "transitions": [["go", "a", "="]]})
+    assert repr(one).startswith("<MachineDefinition 'm': 1 state, 1 transition, ")

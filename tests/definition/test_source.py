@@ -293,6 +293,14 @@ class TestFiles:
         assert (problem.line, problem.column) == (None, None)
         assert "there is no such file" in str(problem)
 
+    def test_a_missing_file_that_may_be_meant_for_a_machine_that_ships(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        told = only_problem("task_execution").message
+        assert "there is no such file" in told
+        assert "machine_definition('task_execution') of orkeon_transitions.machines" in told
+        for name in ("task_execution.yaml", "machines/task_execution", "task execution"):
+            assert "machine_definition" not in only_problem(name).message
+
     def test_names_of_no_file(self, tmp_path):
         (tmp_path / "file").write_text("a: 1\n")
         for what in ("a\0b", "x" * 5000, str(tmp_path / "file" / "inner.yaml")):

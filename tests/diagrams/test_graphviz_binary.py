@@ -83,7 +83,10 @@ def test_a_failure_of_all_is_told_in_their_words(path, no_wheel, tmp_path, scrip
     assert words in str(caught.value)
     assert "Mermaid" in str(caught.value)
     assert not (tmp_path / "m.png").exists()
-    assert mimebundle(ticket()) == {"text/plain": to_mermaid(ticket())}
+    assert mimebundle(ticket()) == {
+        "text/markdown": f"```mermaid\n{to_mermaid(ticket())}\n```\n",
+        "text/plain": repr(ticket()),
+    }
 
 
 def test_a_dot_that_hangs_is_ended(path, no_wheel, monkeypatch):
@@ -107,7 +110,10 @@ def test_without_any_graphviz_one_error_says_what_to_do(path, no_wheel, tmp_path
 def test_without_any_graphviz_text_is_drawn(path, no_wheel, tmp_path):
     assert render(ticket(), tmp_path / "m.dot").exists()
     assert render(ticket(), tmp_path / "m.mmd").exists()
-    assert mimebundle(ticket()) == {"text/plain": to_mermaid(ticket())}
+    assert mimebundle(ticket()) == {
+        "text/markdown": f"```mermaid\n{to_mermaid(ticket())}\n```\n",
+        "text/plain": repr(ticket()),
+    }
 
 
 def test_a_pdf_needs_the_systems_dot(path, tmp_path):

@@ -8,9 +8,10 @@ from tests.diagrams.pictures import Drawn, ticket
 
 
 def test_a_machine_shows_itself():
-    shown, _ = DisplayFormatter().format(TaskExecution())
+    machine = TaskExecution(machine_id="t1")
+    shown, _ = DisplayFormatter().format(machine)
     assert "current" in Drawn(shown["image/svg+xml"]).classes("state-assigned")
-    assert shown["text/plain"] == "<TaskExecution>"
+    assert shown["text/plain"] == repr(machine) == "<TaskExecution 'task_execution' t1 in 'assigned'>"
 
 
 def test_a_bundle_of_a_definition():

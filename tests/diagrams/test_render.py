@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from transitions import Machine
 
 from orkeon_transitions.diagrams import render, to_dot, to_mermaid, to_png, to_svg
 from orkeon_transitions.errors import OrkeonError
@@ -93,8 +94,15 @@ def test_others_may_read_the_file(tmp_path):
 
 @pytest.mark.parametrize("subject", [None, "task_execution", {"initial": "a"}, TaskExecution])
 def test_what_is_no_machine_is_refused(subject):
-    with pytest.raises(OrkeonError, match="cannot draw"):
+    with pytest.raises(TypeError, match=r"cannot draw an object of .*MachineDefinition.*load_definition"):
         to_mermaid(subject)
+
+
+def test_a_machine_of_transitions_has_no_definition_and_is_refused(tmp_path):
+    machine = Machine(states=["a", "b"], initial="a")
+    with pytest.raises(TypeError, match=r"an object of Machine: .*keywords of a `transitions` machine"):
+        render(machine, tmp_path / "m.svg")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_definition_may_come_from_a_method_and_without_a_snapshot():

@@ -273,6 +273,11 @@ def test_time_in_state_is_monotonic_and_goes_on():
     assert agent.context.time_in_state() == 0
 
 
+class Wordless(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
 @pytest.mark.parametrize(
     ("error", "told"),
     [
@@ -280,6 +285,7 @@ def test_time_in_state_is_monotonic_and_goes_on():
         ({"error": ValueError("bad")}, ("ValueError", "bad")),
         ({}, ("execution_error", "Unknown error")),
         ({"error": None}, ("execution_error", "None")),
+        ({"error": Wordless()}, ("Wordless", "Unknown error")),
     ],
 )
 def test_the_last_error_is_kept_until_the_next_task(error, told):

@@ -6,8 +6,16 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from orkeon_transitions.definition import load_definition
 from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
-from tests.strategies import ACTIONS, GUARDS, identifiers, machine_definitions, policies
+from tests.strategies import (
+    ACTIONS,
+    GUARDS,
+    identifiers,
+    machine_configs,
+    machine_definitions,
+    policies,
+)
 from tests.virtual_time import now
 
 KINDS = [StateMachine, AsyncStateMachine]
@@ -46,6 +54,18 @@ def definitions():
     return machine_definitions(policy=st.none() | policies())
 
 
+@st.composite
+def definitions_with_ways_out(draw):
+    """The same, and some states fire a trigger when their time is up."""
+    config = draw(machine_configs(policy=st.none() | policies()))
+    for state in config["states"]:
+        here = [row for row in config["transitions"] if {"*", state["name"]} & set(row["source"])]
+        triggers = sorted({row["trigger"] for row in here})
+        if triggers and not state["final"] and draw(st.booleans()):
+            state |= {"timeout": draw(st.integers(1, 30)), "on_timeout": draw(st.sampled_from(triggers))}
+    return load_definition(config)
+
+
 class Broken(Exception):
     """What an action raises that was told to."""
 
@@ -54,7 +74,8 @@ class Subject:
     """A machine, and the hand that turns its clock, its guards and its actions."""
 
     def __init__(self, machine_class, definition, snapshot=None, **options):
-        self.step = None
+        # What a timer does before the first step meets willing guards and actions.
+        self.step = Step("", (True,) * len(GUARDS), None, 0, 0, 0, False)
         self.log = []
         self.facts = []
         guards = {name: (lambda e, n=number: self.step.answers[n]) for number, name in enumerate(GUARDS)}

@@ -48,7 +48,7 @@ def policies():
     return st.builds(
         CircuitBreakerPolicy,
         max_transitions=st.sampled_from([0, 0, 4]),
-        state_timeout=st.sampled_from([0, 3, 7]),
+        state_timeout=st.sampled_from([0, 0, 3, 7]),
         max_state_visits=st.sampled_from([0, 3]),
         max_total_duration=st.sampled_from([0, 15]),
         use_degraded_mode=st.booleans(),
@@ -133,7 +133,7 @@ async def race(policy, delays, commit_delay, doings):
     policy=policies(),
     delays=st.lists(SECONDS, min_size=1, max_size=5),
     commit_delay=st.sampled_from([0, 0, 2]),
-    doings=st.lists(doing(), min_size=1, max_size=8),
+    doings=st.lists(doing(), min_size=4, max_size=12),
 )
 def test_nothing_hangs_and_no_fact_is_lost_or_out_of_order(policy, delays, commit_delay, doings):
     async def main():

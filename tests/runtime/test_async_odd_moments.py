@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from orkeon_transitions.errors import StateLeftError
+from orkeon_transitions.errors import MachineBusyError, StateLeftError
 from orkeon_transitions.facts import TransitionFailed, TransitionResult
 from orkeon_transitions.runtime import AsyncStateMachine
 from tests.runtime.samples import GUARDED, STAGE_ACTIONS, STAGES, limits, quiet
@@ -34,6 +34,8 @@ transitions:
   - [on, b, c]
   - {trigger: tick, source: "*", dest: null}
 """
+
+STAGE_GUARDS = {"may": lambda event: True, "forbidden": lambda event: False}
 
 
 class CancellingLoop(VirtualTimeLoop):
@@ -260,3 +262,52 @@ def test_a_machine_that_goes_on_in_another_loop_is_watched_there(caplog):
 
     asyncio.run(first())
     assert asyncio.run(second()) == "limp"
+
+
+@pytest.mark.parametrize("call", ["fire", "try_fire", "check_circuit"])
+def test_an_awaited_commit_hook_cannot_fire_and_is_told_so_at_once(call):
+    async def main():
+        async def commit(fact, snapshot):
+            await asyncio.sleep(0.1)
+            await getattr(machine, call)(*(["tick"] if call != "check_circuit" else []))
+
+        machine = AsyncStateMachine(GUARDED, **quiet(clock=now, commit=commit, lock_timeout=None))
+        with pytest.raises(MachineBusyError, match=r"the commit hook of machine 'guarded'.*use fire_later"):
+            await machine.fire("go")
+        assert now() - 1000 < 1
+        assert (machine.state, machine.transition_count) == ("work", 0)
+
+    run(main())
+
+
+def test_a_task_that_a_commit_hook_starts_waits_for_its_turn():
+    async def main():
+        tasks, facts = [], []
+
+        async def commit(fact, snapshot):
+            facts.append(fact)
+            if len(facts) == 1:
+                tasks.append(asyncio.ensure_future(firing()))
+                assert await machine.can_fire("tick")
+
+        async def firing():
+            await asyncio.sleep(1)
+            return await machine.fire("tick")
+
+        machine = AsyncStateMachine(GUARDED, **quiet(clock=now, commit=commit))
+        await machine.fire("go")
+        assert await tasks[0]
+
+    run(main())
+
+
+def test_triggers_wait_for_each_other_in_another_loop_too():
+    machine = AsyncStateMachine(
+        STAGES, **quiet(guards=STAGE_GUARDS, actions={name: linger(0.01) for name in STAGE_ACTIONS})
+    )
+
+    async def together():
+        return [bool(made) for made in await asyncio.gather(*map(machine.try_fire, ["stay", "again"] * 2))]
+
+    for _ in range(2):
+        assert asyncio.run(together()) == [True] * 4

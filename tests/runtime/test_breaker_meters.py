@@ -40,6 +40,19 @@ def test_nothing_is_given_back(kind, amount):
     assert machine.circuit_status.spent == {}
 
 
+def test_no_end_of_money_can_be_spent_or_written_down(kind):
+    machine = kind.make(RING, **quiet())
+    with pytest.raises(ValueError, match="spend: usd=inf must be finite"):
+        machine.spend(usd=float("inf"))
+    assert machine.circuit_status.spent == {}
+
+
+def test_a_meter_may_have_any_name(kind):
+    machine = kind.make(RING, policy=limits(meters={"self": 1}))
+    machine.spend(self=0.5)
+    assert machine.circuit_status.spent == {"self": 0.5}
+
+
 def test_one_bad_amount_spends_nothing(kind):
     machine = kind.make(RING, **quiet())
     with pytest.raises(ValueError, match="usd"):
@@ -239,3 +252,9 @@ def test_a_meter_that_is_nearly_a_limits_name_is_a_slip(kind):
 def test_an_amount_that_is_no_number_is_refused(kind, amount):
     with pytest.raises(TypeError, match="spend: tokens must be a number, not"):
         kind.make(RING).spend(tokens=amount)
+
+
+def test_objects_that_tell_only_their_address_are_like_nothing_else(kind):
+    machine = kind.make(TOOLS, policy=limits(max_repeats=1))
+    for _ in range(10):
+        assert kind.fire(machine, "call", arguments={"handle": object()})

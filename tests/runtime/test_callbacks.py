@@ -110,10 +110,12 @@ def test_a_name_that_exists_nowhere_is_an_error_when_the_machine_is_made(kind): 
     assert problems[0].column == 17
     assert (
         problems[0].message
-        == f"'door' names the guard 'is_redy', which is neither given nor a method of {name}"
+        == f"'door' names the guard 'is_redy', which is neither given nor a method of {name}: "
+        "guards={'is_redy': ...} gives it"
     )
     assert problems[0].hint == "is_ready"
     assert problems[2].message.startswith("'door' names the action 'notee', which is neither")
+    assert problems[2].message.endswith("actions={'notee': ...} gives it")
     assert problems[2].hint == "note"
     assert "did you mean 'is_ready'?" in str(problems[0])
 

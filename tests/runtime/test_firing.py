@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -224,8 +225,16 @@ def test_the_engine_is_asked_for_by_name(kind):
 def test_the_lock_timeout_is_not_negative(kind):
     with pytest.raises(ValueError, match="lock_timeout must not be negative"):
         kind.make(RING, lock_timeout=-1)
-    for timeout in (None, 0, 0.5):
+    with pytest.raises(ValueError, match="lock_timeout must not be negative"):
+        kind.make(RING, lock_timeout=float("nan"))
+    for timeout in (None, 0, 0.5, 1e12, float("inf")):
         assert kind.fire(kind.make(RING, **quiet(lock_timeout=timeout)), "next")
+
+
+@pytest.mark.parametrize("name", [5, uuid.uuid4(), b"m1"])
+def test_a_machines_own_name_is_a_text(kind, name):
+    with pytest.raises(TypeError, match="machine_id must be a text, not"):
+        kind.make(RING, machine_id=name)
 
 
 def test_the_base_of_machines_is_no_machine():

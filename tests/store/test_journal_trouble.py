@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from transitions import Machine
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.errors import JournalError
@@ -17,6 +18,7 @@ from orkeon_transitions.machines import (
     TaskState,
     machine_definition,
 )
+from orkeon_transitions.runtime import CircuitBreakerMixin
 from orkeon_transitions.store import JsonlJournal, replay
 from tests.store.journals import lines_of
 
@@ -33,8 +35,9 @@ def test_a_closed_journal_stops_its_machines_until_they_have_another(path):
     journal.close()
     assert journal.closed
     assert "closed" in repr(journal)
-    with pytest.raises(JournalError, match="closed"):
+    with pytest.raises(JournalError, match="closed: let an open one record the machine") as raised:
         fsm.begin_execution()
+    assert f"JsonlJournal({str(path)!r}).record(machine)" in str(raised.value)
     assert fsm.state is TaskState.ASSIGNED
     assert fsm.transition_count == 0
     with pytest.raises(JournalError, match="closed"):
@@ -285,3 +288,25 @@ def test_the_real_kill_of_a_writing_process_leaves_a_readable_journal(path):
     back = replay(path, machine_definition("agent_status"))
     assert len(back.steps) == 50
     assert back.final_state == "busy"
+
+
+# ------------------------------------------------------------------------------------- what is no machine
+class GuardedMachine(CircuitBreakerMixin, Machine):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("what", "named"),
+    [
+        (Machine(states=["a"], initial="a"), "an object of Machine"),
+        (GuardedMachine(states=["a"], initial="a"), "an object of GuardedMachine"),
+        (TaskExecution, "TaskExecution"),
+        (DEFINITION, "an object of MachineDefinition"),
+        (None, "an object of NoneType"),
+    ],
+)
+def test_only_machines_that_ask_before_they_move_are_recorded(path, what, named):
+    told = f"a StateMachine or an AsyncStateMachine, {named} is neither"
+    with JsonlJournal(path) as journal, pytest.raises(TypeError, match=told):
+        journal.record(what)
+    assert path.read_bytes() == b""

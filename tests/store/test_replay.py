@@ -235,6 +235,14 @@ def test_several_sessions_need_a_name(write):
     assert replay(path, HERMES, machine_id="other").final_state == "planning"
 
 
+def test_the_only_one_of_its_definition_needs_no_name(write):
+    hermes, task = walk(*WALK, machine="hermes_agent"), walk(CALL[0], session="t", machine="task_execution")
+    assert replay(write(*hermes, *task), HERMES).machine_id == "s"
+    assert replay(write(*task, *hermes), TASK).machine_id == "t"
+    with pytest.raises(JournalError, match="'s', 'u'"):
+        replay(write(*hermes, *task, *walk(WALK[0], session="u", machine="hermes_agent")), HERMES)
+
+
 def test_a_machine_that_is_not_there_is_an_error_with_the_nearest_name(write):
     path = write(*walk(*WALK, session="session-1"))
     with pytest.raises(JournalError, match="did you mean 'session-1'"):

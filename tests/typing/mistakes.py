@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-from orkeon_transitions import StateMachine, TaskExecution
+from orkeon_transitions import StateGraph, StateMachine, TaskExecution
 from orkeon_transitions.machines import TaskState
 
 
@@ -30,3 +30,16 @@ def used(machine: StateMachine[State, Event], task: TaskExecution) -> None:
 
 
 def wrong_listener(result: int) -> None: ...
+
+
+def grown(graph: StateGraph[list[int]]) -> None:
+    # mistake: arg-type
+    graph.add_node("a", wrong_node)
+    # mistake: arg-type
+    graph.add_conditional_edge("a", wrong_listener, ["b"])
+    # mistake: arg-type
+    graph.compile().run_sync("state")
+
+
+def wrong_node(state: str) -> str:
+    return state

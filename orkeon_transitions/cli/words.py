@@ -1,0 +1,63 @@
+"""Words for people: how they are spelled, colored, counted, and wrapped at a terminal's edge."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
+STATUS_STYLES = {
+    "completed": "green",
+    "degraded": "yellow",
+    "failed": "red",
+    "cancelled": "magenta",
+    "skipped": "dim",
+}
+NUMBER = re.compile(r"[-+]?[\d.:]*( m?s)?")
+
+
+def visible(text: str) -> str:
+    """The text with control characters spelled out, so that no file can steer the terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 state`, `3 states`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def wrapped(text: str, width: int, measure: Callable[[str], int] = len) -> str:
+    """The text with lines that are no longer than `width`, as far as words allow; none is broken.
+
+    Lines that fit stay as they are, and so do the blanks inside of a line. What is wrapped stands below the
+    first word of its line, or of its item in a list.
+
+    Args:
+        text: Any text; colors take no room.
+        width: In cells.
+        measure: How many cells a text takes.
+    """
+
+    def cells(words: str) -> int:
+        return measure(click.unstyle(words))
+
+    lines = []
+    for line in text.split("\n"):
+        if cells(line) <= width or not line.strip():
+            lines.append(line)
+            continue
+        margin, first, *parts = re.findall(r"^\s*(?:[-*] +)?|\s*\S+", line)
+        begun = margin + first
+        for part in parts:
+            if cells(begun + part) > width:
+                lines.append(begun)
+                begun = " " * len(margin) + part.lstrip()
+            else:
+                begun += part
+        lines.append(begun)
+    return "\n".join(lines)
