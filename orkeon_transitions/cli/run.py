@@ -63,7 +63,7 @@ def command(
     loaded = _loaded(crew, strict=strict)
     for found in loaded.findings:
         words = f"{found.path}: {found.message} [{found.code}]"
-        screen.say(found.severity, words, place=place_of(crew, found.line, None))
+        screen.say(found.severity, words, place=place_of(found.file or crew, found.line, None))
     board = Board.of(loaded.name, [(task.id, task.agent) for task in loaded.tasks.values()])
     deliverables = Deliverables(loaded, given)
     error: OrkeonError | None = None

@@ -97,10 +97,3 @@ class CrewConfig:
     tasks: Mapping[str, TaskConfig] = field(default_factory=dict)
     folder: Path = Path()
     carried: Mapping[str, Any] = field(default_factory=dict)
-
-    def tools_of(self, task: TaskConfig) -> tuple[str, ...]:
-        """The names of the tools that a task's agent may use for it: the task's own, else the agent's."""
-        agent = self.agents.get(task.agent)
-        if task.tools is not None or agent is None:
-            return task.tools or ()
-        return agent.tools

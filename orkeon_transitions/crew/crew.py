@@ -178,12 +178,12 @@ class Crew:
         for name in names:
             if name not in self.agents:
                 hint = nearest(name, self.agents)
-                raise ValueError(f"there is no agent '{name}'" + (f", did you mean '{hint}'?" if hint else ""))
+                raise ValueError(
+                    f"there is no agent '{name}'" + (f", did you mean '{hint}'?" if hint else "")
+                )
         return frozenset(names)
 
-    def _executor(
-        self, goal: str, executor: Executor | None, model: ChatModel | None
-    ) -> AgentExecutor:
+    def _executor(self, goal: str, executor: Executor | None, model: ChatModel | None) -> AgentExecutor:
         if executor is not None:
             if model is not None:
                 raise TypeError("an executor does without a model: give one of them")
@@ -227,6 +227,9 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
 
 def _found(what: str | os.PathLike[str]) -> Path:
     """The file or folder that is named; for the name of a packaged example, its file."""
+    if not os.fspath(what):
+        # Such as a variable that is not set: never the folder that we happen to be in.
+        raise _refused(what, "an empty name is no crew")
     path = Path(what)
     try:
         is_there = path.exists()

@@ -183,17 +183,19 @@ def _unwrapped(source: Source, part: str) -> tuple[Any, DataPath]:
 def _members_of(source: Source, stem: str, part: str) -> Iterator[tuple[str, Any, DataPath]]:
     """Each agent or task of a file, with its id and where in the file it is."""
     data, below = _unwrapped(source, part)
-    table = PARTS[part].all_names
-    is_several = (
-        isinstance(data, dict)
-        and data
-        and all(isinstance(value, dict) and snake_case(key) not in table for key, value in data.items())
-    )
-    if not is_several:
+    if not _is_several(data, part):
         yield stem, data, below
         return
     for name, content in data.items():
         yield name, content, (*below, name)
+
+
+def _is_several(data: Any, part: str) -> bool:
+    """Whether a file maps ids to agents rather than the keys of one agent to their values."""
+    if not (isinstance(data, dict) and data):
+        return False
+    known = PARTS[part].all_names
+    return not any(isinstance(value, str) or snake_case(key) in known for key, value in data.items())
 
 
 def _part_files(folder: Path, part: str) -> list[Path]:

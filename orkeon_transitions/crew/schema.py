@@ -17,6 +17,15 @@ _MODEL: Schema = {"anyOf": [{"enum": ["offline", None]}, {"type": "object"}], "d
 _ANCHORS: Schema = {"type": ["object", "array", "null"]}
 _LATER: Schema = {"enum": [None, False, "", [], {}], "description": "Not there yet."}
 _CARRIED: Schema = {"description": "Accepted, without effect."}
+_FLAG: Schema = {"type": ["boolean", "null"]}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
+_KINDS: Mapping[str, Schema] = {
+    "verbose": {"type": ["boolean", "integer", "null"], "minimum": 0},
+    "allow_delegation": _FLAG,
+    "async_execution": _FLAG,
+    "max_iter": _COUNT,
+    "max_rpm": _COUNT,
+}
 
 
 def crew_schema() -> dict[str, Any]:
@@ -30,7 +39,8 @@ def crew_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "orkeon_transitions crew",
         "description": "Agents and the tasks that they do, each through a task machine.",
-        **_mapping(CREW, _crew_keys(), required=("agents", "tasks")),
+        # Not required: agents and tasks may stand in files beside it.
+        **_mapping(CREW, _crew_keys()),
         "$defs": {
             "agent": _mapping(AGENT, _agent_keys()),
             "task": _mapping(TASK, _task_keys(), required=("description",)),
@@ -82,17 +92,16 @@ def _task_keys() -> Mapping[str, Schema]:
 
 def _breaker() -> Schema:
     schema: Schema = machine_schema()["$defs"]["circuit_breaker"]
-    limit = {"type": ["integer", "null"], "minimum": 0}
-    limits = {name: said(f"How many: {name.replace('_', ' ')}.", limit) for name in GUARD_LIMITS}
+    limits = {name: said(f"How many: {name.replace('_', ' ')}.", _COUNT) for name in GUARD_LIMITS}
     return schema | {"properties": schema["properties"] | both_spellings(limits)}
 
 
 def _graph() -> Schema:
     limits = machine_schema()["$defs"]["circuit_breaker"]["properties"]
-    seconds, count = limits["maxTotalDurationSeconds"], {"type": ["integer", "null"], "minimum": 0}
+    seconds = limits["maxTotalDurationSeconds"]
     cycles = f"How often failed tasks are queued again; {RETRY_CYCLES} if left out."
     keys: Mapping[str, Schema] = {
-        "max_retry_cycles": said(cycles, count),
+        "max_retry_cycles": said(cycles, _COUNT),
         "circuit_breaker_preset": limits["preset"],
         "preset": limits["preset"],
         "max_transitions": limits["maxTransitions"],
@@ -108,6 +117,7 @@ def _members(kind: str) -> Schema:
 
 
 def _mapping(table: KeyTable, keys: Mapping[str, Schema], *, required: tuple[str, ...] = ()) -> Schema:
-    others = dict.fromkeys(sorted(table.later), _LATER) | dict.fromkeys(sorted(table.carried), _CARRIED)
+    carried = {name: _CARRIED | _KINDS.get(name, {}) for name in sorted(table.carried)}
+    others = dict.fromkeys(sorted(table.later), _LATER) | carried
     schema: Schema = {"type": "object", "properties": both_spellings({**keys, **others})}
     return schema | ({"required": list(required)} if required else {})

@@ -135,6 +135,19 @@ def test_files_that_cannot_be_read_are_told_together_and_nothing_is_made_up(tmp_
     assert any("1 MB" in problem.message for problem in problems)
 
 
+def test_what_a_main_file_that_cannot_be_read_may_say_is_not_missed(tmp_path):
+    tasks = "boil: {description: d, agent: nobody, deliverable: /out/a.md, tools: [file_raed]}\n"
+    problems = problems_of(put(tmp_path, {"crew.yaml": "mounts: [\n", "tasks.yaml": tasks}))
+    assert [problem.path for problem in problems] == ["", "tasks.boil.tools[0]"]
+
+
+def test_an_empty_name_is_not_the_folder_that_we_are_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(put(tmp_path, LAYOUTS["files"]))
+    assert load_crew(".").name == "tea"
+    (problem,) = problems_of("")
+    assert problem.message == "an empty name is no crew"
+
+
 def test_a_main_file_that_is_no_mapping_is_said(tmp_path):
     (problem,) = problems_of(put(tmp_path, {"crew.yaml": "- a\n", **MANY}))
     assert problem.message == "a crew must be a mapping, not a list"
@@ -156,6 +169,7 @@ def test_a_main_file_that_is_no_mapping_is_said(tmp_path):
         ({"readme.md": ""}, "no 'agents.yaml' or 'agents/', no 'tasks.yaml' or 'tasks/'"),
         ({"crew.yaml": MAIN, **MANY, "agents/two.yaml": "cook: {role: x}\n"},
          "'cook' stands in 'cook.yml' already"),
+        ({"crew.yaml": MAIN, **MANY, "agents/two.yaml": "x:\n"}, "agents.x: must be a mapping, not null"),
         ({"crew.yaml": MAIN, **MANY, "agents/two.yaml": "agents: [x]\n"}, "must be a mapping, not a list"),
         ({"crew.yaml": MAIN, "tasks.yaml": TASKS, "agents.yaml": "agents: {cook: {}}\nname: x\n"},
          "'name' stands beside 'agents'"),
