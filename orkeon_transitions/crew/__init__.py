@@ -12,7 +12,7 @@ from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.crew import Crew, load_crew
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
 from orkeon_transitions.crew.mounts import Mount
-from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted
+from orkeon_transitions.crew.observing import CrewObserver, StatusMoved, TaskMoved, TaskRetried, TaskStarted
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_names
 from orkeon_transitions.crew.resolution import (
@@ -28,6 +28,7 @@ from orkeon_transitions.crew.resolution import (
 from orkeon_transitions.crew.results import (
     CrewResult,
     CrewRunStatus,
+    MachineRun,
     TaskOutcome,
     TaskResult,
     TaskRunStatus,
@@ -47,16 +48,19 @@ __all__ = [
     "CrewResult",
     "CrewRunStatus",
     "GraphLimits",
+    "MachineRun",
     "Message",
     "ModelReply",
     "Mount",
     "OfflineModel",
+    "StatusMoved",
     "TaskConfig",
     "TaskContext",
     "TaskLimits",
     "TaskMoved",
     "TaskOutcome",
     "TaskResult",
+    "TaskRetried",
     "TaskRunStatus",
     "TaskStarted",
     "Tool",

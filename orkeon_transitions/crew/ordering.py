@@ -34,7 +34,7 @@ def in_order(dependencies: Dependencies) -> list[str]:
 
 
 def in_waves(dependencies: Dependencies) -> list[list[str]]:
-    """Groups tasks so that each needs only tasks of earlier groups; every task is in the first that it can be.
+    """Groups tasks so that each needs only tasks of earlier groups, and is in the first that it can be in.
 
     Args:
         dependencies: For each task, the tasks that it needs; without cycles, every name known.

@@ -46,7 +46,10 @@ def output_folder(file: Path) -> Path | None:
 def _example_of(file: Path) -> str | None:
     """The packaged example to which a crew's file or folder belongs."""
     root = _examples().resolve()
-    resolved = file.resolve()
+    try:
+        resolved = file.resolve()
+    except (OSError, RuntimeError):  # such as a link to itself: whoever reads the file says so
+        return None
     return resolved.relative_to(root).parts[0] if root in resolved.parents else None
 
 

@@ -117,7 +117,7 @@ def test_a_task_that_names_an_unavailable_agent_fails_and_is_told():
 def test_an_agent_that_is_not_there_cannot_be_unavailable():
     with pytest.raises(ValueError, match=r"there is no agent 'A', did you mean 'a'\?"):
         crew().run_sync(executor=failing(), unavailable=["A"])
-    with pytest.raises(ValueError, match="there is no agent 'zzzzzz'$"):
+    with pytest.raises(ValueError, match=r"there is no agent 'zzzzzz'$"):
         crew().run_sync(executor=failing(), unavailable=["zzzzzz"])
 
 

@@ -65,7 +65,9 @@ def test_another_agent_tries_what_one_has_failed_at():
     assert one.output == "one by b"
 
 
-@pytest.mark.parametrize(("limits", "attempts"), [("{}", 3), ("{maxRetryCycles: 0}", 1), ("{maxRetryCycles: 4}", 5)])
+@pytest.mark.parametrize(
+    ("limits", "attempts"), [("{}", 3), ("{maxRetryCycles: 0}", 1), ("{maxRetryCycles: 4}", 5)]
+)
 def test_a_task_whose_retries_are_used_up_is_abandoned_and_who_needs_it_skipped(limits, attempts):
     work = Failing(one=99)
     result = line(limits).run_sync(executor=work)
@@ -152,10 +154,10 @@ def test_a_trip_fails_the_run_and_keeps_what_was_produced(limits, reason):
 
 def test_the_time_of_the_graph_is_a_deadline_for_the_task_that_runs():
     async def work(agent, task, context):
-        if task.id == "one":
-            return "quick"
-        context.partial = "half"
-        await asyncio.sleep(60)
+        if task.id == "two":
+            context.partial = "half"
+            await asyncio.sleep(60)
+        return "quick"
 
     result = line("{maxTotalDurationSeconds: 0.1}").run_sync(executor=work)
     assert statuses(result) == {"one": "completed", "two": "cancelled", "side": "cancelled"}
@@ -208,6 +210,7 @@ def test_cancelling_a_retry_keeps_what_earlier_attempts_gave():
             return TaskOutcome(False, "first part", "stuck")
         hanging.append(1)
         await asyncio.sleep(60)
+        return "too late"
 
     async def main():
         run = asyncio.create_task(

@@ -162,7 +162,10 @@ def test_cancelling_cancels_every_task_of_the_wave():
     (result,) = results
     assert str(result.status) == "cancelled"
     shown = [(str(task.status), task.state, task.output) for task in result.tasks.values()]
-    assert shown == [*(("cancelled", "cancelled", f"half of t{n}") for n in range(3)), ("cancelled", None, "")]
+    assert shown == [
+        *(("cancelled", "cancelled", f"half of t{n}") for n in range(3)),
+        ("cancelled", None, ""),
+    ]
     assert result.states["agents"] == {"a": "idle", "b": "idle", "c": "idle"}
     assert result.states["tasks"] == dict.fromkeys(result.tasks, "cancelled")
 

@@ -14,7 +14,7 @@ from orkeon_transitions.crew.config import CrewConfig
 from orkeon_transitions.crew.observing import LifeCycle, StatusMoved
 from orkeon_transitions.crew.results import CrewRunStatus, TaskResult, TaskRunStatus
 from orkeon_transitions.facts import TransitionResult
-from orkeon_transitions.machines import AgentStatus, CrewStatus, TaskStatus
+from orkeon_transitions.machines import AgentStatus, AgentStatusState, CrewStatus, TaskStatus
 
 _TRIGGER_OF = {
     TaskRunStatus.COMPLETED: "complete",
@@ -114,15 +114,21 @@ class Agents:
             if name in unavailable:
                 machine.suspend()
 
-    def is_available(self, name: str) -> bool:
-        """Whether the agent may be given a task that names it; one in error may."""
-        return str(self._machines[name].state) != "unavailable"
+    def choose(self, named: str) -> str | None:
+        """Who works on the next task (seed 002).
 
-    def next_available(self) -> str | None:
-        """The next agent in turn (seed 002); one in error only where nobody else is left."""
+        Args:
+            named: The agent that the task names, or an empty text: then the next one in turn is chosen, and
+                one in error only where nobody else is left.
+
+        Returns:
+            The agent; None if it is out of service, or all are.
+        """
+        if named:
+            return named if self._is_available(named) else None
         in_turn = [*self._names[self._turn :], *self._names[: self._turn]]
-        able = [name for name in in_turn if self.is_available(name)]
-        sound = [name for name in able if str(self._machines[name].state) != "error"]
+        able = [name for name in in_turn if self._is_available(name)]
+        sound = [name for name in able if self._machines[name].state is not AgentStatusState.ERROR]
         chosen = next(iter(sound or able), None)
         if chosen is not None:
             self._turn = (self._names.index(chosen) + 1) % len(self._names)
@@ -144,6 +150,9 @@ class Agents:
             return
         self._machines[name].fire("fail_task" if name in self._failed else "complete_task")
         self._failed.discard(name)
+
+    def _is_available(self, name: str) -> bool:
+        return self._machines[name].state is not AgentStatusState.UNAVAILABLE
 
     def states(self) -> Mapping[str, str]:
         """Where each of them is."""

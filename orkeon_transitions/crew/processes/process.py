@@ -114,13 +114,13 @@ class CrewRun:
         task = self.config.tasks[task_id]
         missing = [needed for needed in task.dependencies if not self._gave_something(needed)]
         if missing:
-            return self._never_begun(task, TaskRunStatus.SKIPPED, _in_vain(missing))
-        agents = self._life_cycles.agents
-        if task.agent and not agents.is_available(task.agent):
-            return self._never_begun(task, TaskRunStatus.FAILED, f"agent '{task.agent}' is unavailable")
-        chosen = task.agent or agents.next_available()
+            self._never_begun(task, TaskRunStatus.SKIPPED, _in_vain(missing))
+            return None
+        chosen = self._life_cycles.agents.choose(task.agent)
         if chosen is None:
-            return self._never_begun(task, TaskRunStatus.FAILED, "no agent is available")
+            why = f"agent '{task.agent}' is unavailable" if task.agent else "no agent is available"
+            self._never_begun(task, TaskRunStatus.FAILED, why)
+            return None
         self._life_cycles.task_ready(task_id)
         self._begun[task_id] = None
         earlier = {one: self._results[one] for one in self.order if self._gave_something(one)}
