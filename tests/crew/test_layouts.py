@@ -59,6 +59,9 @@ def test_every_layout_is_the_same_crew(tmp_path, layout):
         ("pour", ("boil",)),
     ]
     assert crew.config.folder == tmp_path.resolve()
+    result = crew.run_sync(executor=lambda agent, task, context: f"{agent.role}: {task.description}")
+    assert result.success
+    assert result.tasks["boil"].output == "Cook: Boil"
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "one file"])

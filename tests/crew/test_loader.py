@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from orkeon_transitions.crew import load_crew
+from orkeon_transitions.crew.keys import LATER_PROCESSES, PROCESSES
 from orkeon_transitions.errors import CrewDefinitionError
 
 GOOD = """\
@@ -104,6 +105,27 @@ def test_cycles_are_named_with_their_path(tasks, path):
     assert problems[0].line == 4
 
 
+# case G01
+@pytest.mark.parametrize("process", [*PROCESSES, *LATER_PROCESSES])
+def test_a_cycle_is_refused_whatever_the_process(process):
+    tasks = "tasks:\n  a: {description: d, dependencies: [b]}\n  b: {description: d, dependencies: [a]}\n"
+    problems = problems_of(f"process: {process}\nmanagerAgent: cook\n{HEAD}{tasks}")
+    assert problems[-1].message == "tasks wait for each other: a -> b -> a"
+
+
+# case G02
+def test_all_unknown_names_come_in_one_answer():
+    tasks = (
+        "tasks:\n  t: {description: d, agent: coook, dependencies: [colect]}\n  collect: {description: d}\n"
+    )
+    problems = problems_of(f"managerAgent: ghost\n{HEAD}{tasks}")
+    assert [(problem.path, problem.hint) for problem in problems] == [
+        ("managerAgent", None),
+        ("tasks.t.agent", "cook"),
+        ("tasks.t.dependencies[0]", "collect"),
+    ]
+
+
 # case G02
 @pytest.mark.parametrize(
     ("task", "message", "hint"),
@@ -168,6 +190,33 @@ def test_both_spellings_may_say_the_same_and_nothing_else():
     assert load_crew(f"{HEAD}tasks:\n  t: {{description: d, {same}}}\n").tasks["t"].expected_output == "x"
     (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, {same[:-1]}y}}\n")
     assert "'expectedOutput' and 'expected_output' are the same key" in problem.message
+
+
+# case G07
+@pytest.mark.parametrize(
+    ("where", "one", "other"),
+    [
+        ("crew", "maxRpm: 1", "max_rpm: 2"),
+        ("crew", "managerAgent: cook", "manager_agent: chef"),
+        ("crew", "circuitBreaker: {preset: strict}", "circuit_breaker: {preset: default}"),
+        ("crew", "graphConfig: {maxRetryCycles: 1}", "graph_config: {maxRetryCycles: 2}"),
+        ("agent", "topP: 0.1", "top_p: 0.2"),
+        ("agent", "allowDelegation: true", "allow_delegation: false"),
+        ("task", "llm_override: offline", "llmOverride: OFFLINE"),
+        ("task", "asyncExecution: true", "async_execution: false"),
+    ],
+)
+def test_both_spellings_of_any_key_are_one_key(where, one, other):
+    def text(*lines):
+        put = {"crew": "", "agent": "role: x", "task": "description: d"}
+        put[where] = ", ".join(filter(None, [put[where], *lines]))
+        crew = put["crew"].replace(", ", "\n")
+        return f"{crew}\nagents:\n  cook: {{{put['agent']}}}\n  chef: {{}}\ntasks:\n  t: {{{put['task']}}}\n"
+
+    load_crew(text(one, one.replace(one.split(":")[0], other.split(":")[0])))
+    (problem,) = problems_of(text(one, other))
+    first, second = one.split(":")[0], other.split(":")[0]
+    assert problem.message == f"'{first}' and '{second}' are the same key, and their values differ"
 
 
 def test_context_is_another_word_for_dependencies():
