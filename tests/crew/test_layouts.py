@@ -254,6 +254,8 @@ def test_a_cycle_over_several_files_has_its_path_and_place(tmp_path, layout):
         ("useCase: x\nname: y\n", "x.yaml", "looks like the description of a use case"),
         (AGENTS, "agents.yaml", "looks like the agents of a crew: name its folder"),
         (TASKS, "tasks.yaml", "looks like the tasks of a crew"),
+        ("role: x\n", "cook.yaml", "looks like one agent of a crew: name the crew's folder"),
+        ("description: d\nexpectedOutput: e\n", "t.yaml", "looks like one task of a crew"),
         ("a: {role: x}\nb: {expected_output: y}\n", "x.yaml", "the keys here are a, b"),
         (
             "name: x\ngoal: y\n",
