@@ -17,7 +17,7 @@ from orkeon_transitions.crew.keys import AGENT, CREW, KINDS, LATER_PROCESSES, PR
 from orkeon_transitions.crew.layouts import CrewFiles, read_files
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.definition import Finding
-from orkeon_transitions.definition.fields import Block, read_block, shown
+from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
 from orkeon_transitions.definition.names import snake_case
 from orkeon_transitions.definition.places import Path, Source
 
@@ -190,6 +190,7 @@ class _CrewReader:
             self._say_none(block, key, members)
             return []
         for name, content in members.items():
+            read_name(self._source, name, (key, name))
             if not isinstance(content, dict):
                 self._source.problem((key, name), f"must be a mapping, not {shown(content)}")
         return [(name, content) for name, content in members.items() if isinstance(content, dict)]

@@ -260,6 +260,16 @@ def test_ids_that_differ_in_case_or_blanks_alone_are_a_warning():
     ]
 
 
+@pytest.mark.parametrize("name", ["", "  ", "a\\nb", "a\\eb"])
+@pytest.mark.parametrize("kind", ["agents", "tasks"])
+def test_an_id_is_a_name(name, kind):
+    parts = {"agents": "cook", "tasks": "boil"} | {kind: name}
+    text = f'agents:\n  "{parts["agents"]}": {{}}\ntasks:\n  "{parts["tasks"]}": {{description: d}}\n'
+    (problem,) = problems_of(text)
+    assert "name" in problem.message
+    assert problem.line == (2 if kind == "agents" else 4)
+
+
 def test_the_manager_is_one_of_the_agents():
     (problem,) = problems_of(f"managerAgent: chief\n{HEAD}{TASKS}")
     assert (problem.path, problem.hint) == ("managerAgent", "chef")
