@@ -77,9 +77,7 @@ def _check_lookalikes(names: Collection[str], kind: str, warn: Warn) -> None:
 class _Known:
     """The names of one kind that may be used."""
 
-    def __init__(
-        self, kind: str, names: Collection[str], *, is_whole: bool = True, more: str = ""
-    ) -> None:
+    def __init__(self, kind: str, names: Collection[str], *, is_whole: bool = True, more: str = "") -> None:
         self._kind = kind
         self._is_whole = is_whole
         self._names = frozenset(names)

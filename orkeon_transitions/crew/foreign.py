@@ -48,7 +48,7 @@ def likeness(data: Mapping[str, Any], file: str | None) -> str | None:
         return "the tasks of a crew: name its folder, or put them below 'tasks'"
     if keys & _OF_AN_AGENT:
         return "one agent of a crew: name the crew's folder"
-    if _OF_A_TASK <= keys:
+    if keys >= _OF_A_TASK:
         return "one task of a crew: name the crew's folder"
     if any(_USE_CASE in name for name in map(_folded, (PurePath(file or "").stem, *keys))):
         return "the description of a use case: name its crew's own file"
