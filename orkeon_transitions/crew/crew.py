@@ -132,7 +132,7 @@ class Crew:
             journal: Takes note of every transition, before it becomes visible: anything with `record`.
             run_id: The run's own name; made up if left out.
             clock: Monotonic seconds, for the machines.
-            concurrency: How many tasks the parallel process may run at once.
+            concurrency: How many tasks the parallel process may run at once; one agent may have several.
             unavailable: Keys of agents that are out of service in this run. A task without an agent goes to
                 another one; a task that names one of them fails.
 

@@ -1,8 +1,11 @@
 """Deliverables: the file is where the crew file says, whoever worked."""
 
+import time
+
 import pytest
 
 from orkeon_transitions.crew import load_crew
+from orkeon_transitions.crew.mounts import Mounts
 from tests.crew.scripted import ScriptedModel, calls
 
 CREW = """\
@@ -79,3 +82,18 @@ def test_a_failed_task_writes_nothing(made, tmp_path):
 
     assert not made().run_sync(executor=work).success
     assert not (tmp_path / "out").exists()
+
+
+def test_a_trip_while_the_file_is_written_degrades_the_task(made, monkeypatch):
+    def slowly(self, path, content):
+        time.sleep(0.3)
+
+    monkeypatch.setattr(Mounts, "write", slowly)
+    task = (
+        made(more=", circuitBreaker: {stateTimeoutSeconds: 0.05}")
+        .run_sync(executor=lambda *_: "x")
+        .tasks["t"]
+    )
+    assert (str(task.status), task.output) == ("degraded", "x")
+    assert "State timeout exceeded" in task.error
+    assert "validating" in task.error

@@ -70,8 +70,8 @@ class LifeCycles:
     def attempt_ended(self, result: TaskResult) -> None:
         """What was begun has ended, well or not."""
         self._tasks[result.id].fire(_TRIGGER_OF[result.status])
-        if result.agent is not None:
-            self._agents.ended(result.agent, failed=result.status is TaskRunStatus.FAILED)
+        agent = result.machines[-1].agent
+        self._agents.ended(agent, failed=result.status is TaskRunStatus.FAILED)
 
     def given_up(self, task: str) -> None:
         """Nobody will begin the task."""
