@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from orkeon_transitions.crew import CrewObserver, TaskOutcome, load_crew
+from orkeon_transitions.crew import CrewObserver, TaskOutcome, Usage, load_crew
 from orkeon_transitions.errors import JournalError
 from orkeon_transitions.machines import machine_definition
 from orkeon_transitions.store import JsonlJournal, replay
@@ -92,6 +92,16 @@ def test_an_output_that_one_attempt_gave_is_not_taken_away_by_the_next():
 
     one = line().run_sync(executor=work).tasks["one"]
     assert (one.output, [machine.output for machine in one.machines]) == ("half", ["half", "", ""])
+
+
+def test_what_every_attempt_spent_is_added_up():
+    async def work(agent, task, context):
+        spent = Usage(requests=1, output_tokens=10)
+        return TaskOutcome(task.id != "one" or context.attempt == 3, task.id, usage=spent)
+
+    result = line().run_sync(executor=work)
+    assert result.tasks["one"].usage == Usage(requests=3, output_tokens=30)
+    assert result.usage.requests == 5
 
 
 def test_each_retry_is_told():
