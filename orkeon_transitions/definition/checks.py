@@ -72,7 +72,7 @@ def check_definition(definition: MachineDefinition) -> list[Finding]:
     found = [one for check in _CHECKS for one in check(definition)]
     found.sort(key=lambda one: one[0])
     findings = [
-        Finding("warning", code, dotted(path), definition.origin.line(path), message)
+        Finding("warning", code, dotted(path), definition.origin.place(path)[0], message)
         for path, code, message in found
     ]
     findings.sort(key=lambda finding: finding.line or 0)

@@ -6,7 +6,7 @@ import difflib
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from enum import Enum
 
 # Control characters, lone surrogates, and the two separators that some readers take for line ends.
@@ -28,6 +28,14 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     by_folded = {valid.casefold(): valid for valid in sorted(names)}
     close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=_LEAST_LIKENESS)
     return by_folded[close[0]] if close else None
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """The name, or the name with a number from 2 where it is taken."""
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free
 
 
 def enum_text(member: Enum) -> str:

@@ -47,9 +47,9 @@ class Origin:
     places: Mapping[Path, Place] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
 
-    def line(self, path: Path) -> int | None:
-        """The line of a part, or of the nearest part around it that has one."""
-        return _nearest_place(self.places, path)[0]
+    def place(self, path: Path) -> Place:
+        """The place of a part, or of the nearest part around it that has one."""
+        return _nearest_place(self.places, path)
 
 
 class Source:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orkeon_transitions.definition import MachineDefinition, StateDefinition, TransitionDefinition
+from orkeon_transitions.definition.names import unused
 from orkeon_transitions.errors import GraphDefinitionError
 from orkeon_transitions.graph.checks import unknown_targets
 from orkeon_transitions.graph.topology import END, START, STEP, Topology
@@ -46,11 +47,11 @@ def define(topology: Graph) -> MachineDefinition:
 def guards_of(topology: Graph) -> Mapping[Way, str]:
     """The name of the guard for each way that a router may choose: `<node>_chose_<target>`."""
     names: dict[Way, str] = {}
-    used: set[str] = set()
+    taken: set[str] = set()
     for source, target, edge in topology.ways():
         if edge.router is not None:
-            names[source, target] = _unused(_guard_name(source, target), used)
-            used.add(names[source, target])
+            names[source, target] = unused(_guard_name(source, target), taken)
+            taken.add(names[source, target])
     return names
 
 
@@ -101,11 +102,3 @@ def _guard_name(source: str, target: str) -> str:
         "".join(char if f"a{char}".isidentifier() else "_" for char in part) for part in parts
     )
     return name if name.isidentifier() else f"_{name}"
-
-
-def _unused(name: str, used: set[str]) -> str:
-    """The name, or the name with a number where another way has it already."""
-    number, free = 2, name
-    while free in used:
-        free, number = f"{name}_{number}", number + 1
-    return free

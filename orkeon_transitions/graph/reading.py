@@ -15,8 +15,8 @@ from orkeon_transitions.definition import (
     nearest,
 )
 from orkeon_transitions.definition.models import SAME_STATE
-from orkeon_transitions.definition.places import NOWHERE, dotted
 from orkeon_transitions.definition.places import Path as Place
+from orkeon_transitions.definition.places import dotted
 from orkeon_transitions.errors import GraphDefinitionError, Problem
 from orkeon_transitions.graph.topology import END, START, STEP, Edge, Node, Topology, end_state
 
@@ -159,6 +159,4 @@ def _node_names(machine: MachineDefinition) -> list[str]:
 def _problem(machine: MachineDefinition, path: Place, message: str, hint: str | None) -> Problem:
     """A problem with the place in the file, where the definition came from one."""
     origin = machine.origin
-    known = (path[:length] for length in range(len(path), 0, -1))
-    place = next((origin.places[part] for part in known if part in origin.places), NOWHERE)
-    return Problem(origin.file, *place, dotted(path), message, hint)
+    return Problem(origin.file, *origin.place(path), dotted(path), message, hint)

@@ -19,6 +19,7 @@ from orkeon_transitions.runtime.asking import inside_of_commit, outside, refuse_
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import is_async, refuse_awaitable
 from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.spending import check_spending
 from orkeon_transitions.runtime.steps import Steps, T, run, run_async
 from orkeon_transitions.runtime.watch import LOOK_AGAIN, TRY_AGAIN, Watch
 from orkeon_transitions.runtime.work import VisitWork, gone
@@ -139,9 +140,11 @@ class AsyncStateMachine(MachineBase[S, E]):
         """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
 
         Raises:
-            ValueError: An amount is negative.
+            TypeError: An amount is no number.
+            ValueError: It is negative or infinite, or its meter is nearly one of the policy's.
         """
-        self._counts = self._spending(meters)
+        check_spending(self.policy, meters)
+        self._counts = self._counts.spending(meters)
 
     def reset_circuit_breaker(self) -> None:
         """Clears the trip and all counts and starts the clocks anew; the state stays.
@@ -212,10 +215,7 @@ class AsyncStateMachine(MachineBase[S, E]):
             async with asyncio.timeout(self._lock_timeout):
                 await self._lock.acquire()
         except TimeoutError:
-            raise MachineBusyError(
-                f"machine '{self._definition.name}' is making another transition and did not become free in "
-                f"{self._lock_timeout:g} s"
-            ) from None
+            raise self._busy() from None
 
     async def _run_interruptible(
         self, begin: Callable[[], Steps[T]], after: Callable[[Any], Steps[TransitionResult | None]]

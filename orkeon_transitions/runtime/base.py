@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import threading
 import time
 import uuid
@@ -19,7 +18,7 @@ from typing_extensions import TypeVar
 
 from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, CircuitBreakerStatus, StateClock
 from orkeon_transitions.definition import MachineDefinition, load_definition, nearest
-from orkeon_transitions.errors import OrkeonError
+from orkeon_transitions.errors import MachineBusyError, OrkeonError
 from orkeon_transitions.facts import CircuitBroken, Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import snapshots
 from orkeon_transitions.runtime.callbacks import ask_guard, check_given, check_members
@@ -275,6 +274,12 @@ class MachineBase(Generic[S, E]):
     def _now(self) -> datetime:
         return datetime.now(UTC)
 
+    def _busy(self) -> MachineBusyError:
+        return MachineBusyError(
+            f"machine '{self._definition.name}' is making another transition and did not become free in "
+            f"{self._lock_timeout:g} s"
+        )
+
     def _nothing_moved(self, refusal: Refusal, error: Exception | None = None) -> TransitionResult:
         return TransitionResult(
             from_state=refusal.state,
@@ -320,8 +325,8 @@ class MachineBase(Generic[S, E]):
         with self._writing:
             for name, value in fields.items():
                 setattr(self, name, value)
-            if firing.base is None:
-                # Spending may have gone on while a commit was awaited.
+            if firing.base is None and counts.spent is not self._counts.spent:
+                # Spending has gone on while a commit was awaited.
                 counts = replace(counts, spent=self._counts.spent)
             firing.result = result
             self._counts = counts
@@ -330,20 +335,6 @@ class MachineBase(Generic[S, E]):
         if not result.internal:
             self._visit_ended()
         self._clocks_changed()
-
-    def _spending(self, amounts: Mapping[str, float]) -> BreakerCounts:
-        for meter, amount in amounts.items():
-            if isinstance(amount, bool) or not isinstance(amount, int | float):
-                raise TypeError(f"spend: {meter} must be a number, not {type(amount).__name__}")
-            if not amount >= 0:
-                raise ValueError(f"spend: {meter}={amount} must not be negative")
-            if amount == math.inf:
-                raise ValueError(f"spend: {meter}={amount} must be finite")
-            # Other meters may be kept for the record; one that is nearly a limit's name is a slip.
-            limits = self.policy.meters
-            if meter not in limits and (hint := nearest(meter, limits)):
-                raise ValueError(f"spend: the policy has no meter '{meter}', did you mean '{hint}'?")
-        return self._counts.spending(amounts)
 
     # ----------------------------------------------------------------------------------------- conveniences
     if TYPE_CHECKING:

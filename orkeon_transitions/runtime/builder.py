@@ -8,6 +8,7 @@ from typing import Any, Generic, Self
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.definition import MachineDefinition, load_definition
+from orkeon_transitions.definition.names import unused
 from orkeon_transitions.runtime.async_machine import AsyncStateMachine
 from orkeon_transitions.runtime.base import E, S
 from orkeon_transitions.runtime.callbacks import PlainAction, TypedGuard
@@ -242,7 +243,4 @@ def _free_name(wish: str, kind: str, taken: Mapping[str, Any]) -> str:
     name = "_".join("".join(c if c.isalnum() else " " for c in wish).lower().split())
     if not name.isidentifier():
         name = f"{kind}_{len(taken) + 1}"
-    number, free = 2, name
-    while free in taken:
-        free, number = f"{name}_{number}", number + 1
-    return free
+    return unused(name, taken)

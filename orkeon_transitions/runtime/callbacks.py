@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition import MachineDefinition, nearest
 from orkeon_transitions.definition.models import Names
-from orkeon_transitions.definition.places import NOWHERE, Path, dotted
+from orkeon_transitions.definition.places import Path, dotted
 from orkeon_transitions.errors import DefinitionError, Problem
 from orkeon_transitions.runtime.naming import members_of, text_of
 
@@ -183,10 +183,7 @@ def _placed(definition: MachineDefinition, problem: Problem) -> Problem:
     if path is None:
         return problem
     origin = definition.origin
-    place = next(
-        (origin.places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in origin.places), NOWHERE
-    )
-    return Problem(origin.file, *place, dotted(path[:3]), problem.message, problem.hint)
+    return Problem(origin.file, *origin.place(path), dotted(path[:3]), problem.message, problem.hint)
 
 
 def _uses(definition: MachineDefinition) -> Iterator[tuple[Path, str]]:

@@ -12,13 +12,14 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from transitions import EventData, Machine, Transition
-from transitions.extensions.asyncio import AsyncMachine, AsyncTransition
+from transitions.extensions.asyncio import AsyncEvent, AsyncMachine, AsyncTransition
 
 from orkeon_transitions.breaker import Trip
 from orkeon_transitions.definition import MachineDefinition, TransitionDefinition
 from orkeon_transitions.runtime import law
-from orkeon_transitions.runtime.callbacks import action_of, objection_to, refuse_awaitable
+from orkeon_transitions.runtime.callbacks import action_of, refuse_awaitable
 from orkeon_transitions.runtime.mixin import CircuitBreakerMixin
+from orkeon_transitions.runtime.steps import run, run_async
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase
@@ -57,18 +58,9 @@ class Row:
 class _PlainRow(Row, Transition):
     def _eval_conditions(self, event_data: EventData) -> bool:
         machine, firing = _of(event_data)
-        if firing.guard_raised:
-            return False
-        for name, wanted in self.guards:
-            try:
-                answer = machine._answer(name, firing.event)
-                objection = objection_to(machine.definition, name, wanted, answer)
-            except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                objection = law.raised(machine, name, error)
-            if objection is not None:
-                firing.objections.append(objection)
-                return False
-        return True
+        if not self.guards:
+            return not firing.guard_raised
+        return run(law.guards_pass(machine, firing, self))
 
 
 class _AsyncRow(Row, AsyncTransition):
@@ -77,20 +69,9 @@ class _AsyncRow(Row, AsyncTransition):
     ) -> bool:
         # One after another: `transitions` would gather them, and ask all though the first says no.
         machine, firing = _of(event_data)
-        if firing.guard_raised:
-            return False
-        for name, wanted in self.guards:
-            try:
-                answer = machine._answer(name, firing.event)
-                if inspect.isawaitable(answer):
-                    answer = await answer
-                objection = objection_to(machine.definition, name, wanted, answer)
-            except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-                objection = law.raised(machine, name, error)
-            if objection is not None:
-                firing.objections.append(objection)
-                return False
-        return True
+        if not self.guards:
+            return not firing.guard_raised
+        return await run_async(law.guards_pass(machine, firing, self))
 
     async def _change_state(  # type: ignore[override]  # a coroutine, as in AsyncTransition
         self, event_data: EventData
@@ -104,6 +85,18 @@ class _AsyncRow(Row, AsyncTransition):
         if stopped is not None:
             raise stopped
         await engine.get_state(self.dest).enter(event_data)
+
+
+class _AsyncEvent(AsyncEvent):
+    """An event that keeps what was raised for the law: `transitions` logs it as an error on its way out."""
+
+    async def _process(  # type: ignore[override]  # a coroutine, as in AsyncEvent
+        self, event_data: Any
+    ) -> None:
+        try:
+            await super()._process(event_data)
+        except BaseException as error:  # noqa: BLE001 (the law raises it again)
+            _of(event_data)[1].raised = error
 
 
 class _Shared(_AnyMachine):
@@ -202,6 +195,7 @@ class _Engine(_Shared, CircuitBreakerMixin, Machine):
 class _AsyncEngine(_Shared, CircuitBreakerMixin, AsyncMachine):
     """The engine of async machines."""
 
+    event_cls = _AsyncEvent
     transition_cls = _AsyncRow
 
     async def callbacks(  # type: ignore[override]  # a coroutine, as in AsyncMachine

@@ -29,6 +29,7 @@ class Firing:
         base: The record that replaces the machine's own, where the trigger begins a new budget.
         repetition: How the repetition stands once it is made, or None.
         degrading: Why the breaker makes this move itself, or None for everything that a program fires.
+        raised: What a callback raised, where the engine keeps it, or None.
         result: The fact, from the moment the state is written.
     """
 
@@ -38,6 +39,7 @@ class Firing:
         "event",
         "objections",
         "passes_limits",
+        "raised",
         "repetition",
         "result",
         "trigger",
@@ -55,6 +57,7 @@ class Firing:
         self.passes_limits = False
         self.base: BreakerCounts | None = None
         self.repetition: Repetition | None = None
+        self.raised: BaseException | None = None
         self.result: TransitionResult | None = None
 
     @property
@@ -81,7 +84,8 @@ def payload_digest(trigger: str, payload: Mapping[str, Any]) -> str:
 
 def _canonical(value: Any, inside: tuple[int, ...] = ()) -> str:
     """A text that equal values have in common, whatever the order of their mappings and sets."""
-    if type(value).__repr__ is object.__repr__:
+    kind: Any = type(value)
+    if kind.__repr__ is object.__repr__:
         # It tells its address and no content, and an address is used again: it is like nothing else.
         return uuid.uuid4().hex
     if not isinstance(value, Mapping | Set | list | tuple):

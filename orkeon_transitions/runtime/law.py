@@ -8,6 +8,7 @@ module decides what is asked of it and what its answer means. Everything here ru
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,34 @@ def wall(machine: Machine, firing: Firing, row: Row) -> Trip | None:
     return judge_repetition(machine.policy, firing.repetition, shown)
 
 
+def guards_pass(machine: Machine, firing: Firing, row: Row, *, only_asked: bool = False) -> Steps[bool]:
+    """Asks the guards of a row, one after another until one objects; when one has raised, none is asked.
+
+    Args:
+        machine: Whose guards.
+        firing: The attempt, which keeps the objection.
+        row: The row.
+        only_asked: Whether nothing is fired, so that the machine is not held.
+    """
+    if firing.guard_raised:
+        return False
+    for name, wanted in row.guards:
+        description = machine.definition.guards.get(name)
+        try:
+            if only_asked and asks_itself(machine, name):
+                objection: Objection | None = Objection(name, description, "it asks for its own answer")
+            else:
+                with asking(machine, name) if only_asked else nullcontext():
+                    answer = yield partial(machine._answer, name, firing.event)
+                objection = objection_to(machine.definition, name, wanted, answer)
+        except Exception as error:  # noqa: BLE001 (a guard that raises means no)
+            objection = Objection(name, description, f"it raised {error_text(error)}", error)
+        if objection is not None:
+            firing.objections.append(objection)
+            return False
+    return True
+
+
 def _departure(machine: Machine, trigger: str) -> Trip | None:
     return judge_departure(machine.policy, machine._counts, machine._clock(), _clock_for(machine, trigger))
 
@@ -146,6 +175,8 @@ def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
     outer, machine._firing = machine._firing, firing
     try:
         yield effect
+        if firing.raised is not None:
+            raise firing.raised
     except BaseException as error:
         if not isinstance(error, GeneratorExit):
             yield from _failed(machine, firing, error)
@@ -305,33 +336,7 @@ def why_not(machine: Machine, request: Request) -> Steps[Refusal | None]:
     if trip := gate(machine, firing):
         return refusals.broken(machine, trigger, trip)
     for row in rows:
-        if (yield from _passes(machine, firing, row)):
+        if (yield from guards_pass(machine, firing, row, only_asked=True)):
             trip = wall(machine, firing, row)
             return refusals.broken(machine, trigger, trip) if trip else None
-        if firing.objections[-1].error is not None:
-            break
     return refusals.guarded(machine, trigger, firing.objections)
-
-
-def _passes(machine: Machine, firing: Firing, row: Row) -> Steps[bool]:
-    for name, wanted in row.guards:
-        if asks_itself(machine, name):
-            description = machine.definition.guards.get(name)
-            firing.objections.append(Objection(name, description, "it asks for its own answer"))
-            return False
-        try:
-            with asking(machine, name):
-                answer = yield partial(machine._answer, name, firing.event)
-            objection = objection_to(machine.definition, name, wanted, answer)
-        except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-            objection = raised(machine, name, error)
-        if objection is not None:
-            firing.objections.append(objection)
-            return False
-    return True
-
-
-def raised(machine: Machine, name: str, error: Exception) -> Objection:
-    """The objection of a guard that raised."""
-    detail = f"it raised {error_text(error)}"
-    return Objection(name, machine.definition.guards.get(name), detail, error)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus
 from orkeon_transitions.definition import MachineDefinition
-from orkeon_transitions.errors import MachineBusyError
 from orkeon_transitions.facts import Fact, Refusal, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
 from orkeon_transitions.runtime.asking import refuse_inside
@@ -19,6 +17,7 @@ from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import refuse_awaitable
 from orkeon_transitions.runtime.event import TriggerEvent
 from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.spending import check_spending
 from orkeon_transitions.runtime.steps import Steps, T, run
 
 log = logging.getLogger("orkeon_transitions")
@@ -119,33 +118,25 @@ class StateMachine(MachineBase[S, E]):
         """Reports what was spent, by meter; over a meter of the policy, the next trigger trips.
 
         Raises:
-            ValueError: An amount is negative.
+            TypeError: An amount is no number.
+            ValueError: It is negative or infinite, or its meter is nearly one of the policy's.
         """
-        with self._held():
-            self._counts = self._spending(meters)
+        check_spending(self.policy, meters)
+        self._acquire()
+        try:
+            self._counts = self._counts.spending(meters)
+        finally:
+            self._lock.release()
 
     def reset_circuit_breaker(self) -> None:
         """Clears the trip and all counts and starts the clocks anew; the state stays."""
         self._run("reset_circuit_breaker", partial(law.reset, self))
 
     # ------------------------------------------------------------------------------------------ one at a time
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Holds the machine, taken within the time limit."""
-        self._acquire()
-        try:
-            yield
-        finally:
-            self._lock.release()
-
     def _acquire(self) -> None:
         limit = -1 if self._lock_timeout is None else min(self._lock_timeout, threading.TIMEOUT_MAX)
-        if self._lock.acquire(timeout=limit):
-            return
-        raise MachineBusyError(
-            f"machine '{self._definition.name}' is making another transition and did not become free in "
-            f"{self._lock_timeout:g} s"
-        )
+        if not self._lock.acquire(timeout=limit):
+            raise self._busy()
 
     def _run(self, what: str, begin: Callable[[], Steps[T]]) -> T:
         refuse_inside(self, what)

@@ -11,6 +11,7 @@ from transitions.core import Machine, listify
 from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, CircuitBreakerStatus, StateClock
 from orkeon_transitions.runtime.mixin_states import state_key
 from orkeon_transitions.runtime.mixin_watch import ModelBreaker, Watch, show_status_on
+from orkeon_transitions.runtime.spending import check_spending
 
 if TYPE_CHECKING:
     _AnyMachine = Machine
@@ -69,11 +70,11 @@ class WatchedModels(_AnyMachine):
         """Adds to a model's meters, such as `tokens=812`; `model.spend(tokens=812)` is the same.
 
         Raises:
-            ValueError: An amount is negative or no number, or the model does not belong to this machine.
+            TypeError: An amount is no number.
+            ValueError: It is negative or infinite, its meter is nearly one of the policy's, or the model
+                does not belong to this machine.
         """
-        for meter, amount in meters.items():
-            if not amount >= 0:
-                raise ValueError(f"meter '{meter}' cannot be given back: {amount}")
+        check_spending(self._breaker_policy, meters)
         watch = self._breaker_known(model)
         watch.counts = watch.counts.spending(meters)
 

@@ -78,7 +78,7 @@ def test_the_hash_is_the_same_everywhere():
 def test_the_place_where_it_was_written_is_no_content(definition):
     indented = load_definition("\n\n# moved\n" + definition.to_yaml())
     assert indented == definition
-    assert indented.origin.line(("states", 0)) != definition.origin.line(("states", 0))
+    assert indented.origin.place(("states", 0)) != definition.origin.place(("states", 0))
 
 
 def test_copies(definition):

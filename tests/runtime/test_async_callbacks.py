@@ -2,9 +2,11 @@
 
 import asyncio
 import functools
+import logging
 
 import pytest
 
+from orkeon_transitions.definition import load_definition
 from orkeon_transitions.errors import DefinitionError, GuardRejectedError
 from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
 from tests.runtime.samples import RING, quiet
@@ -129,3 +131,20 @@ def test_an_async_action_that_raises_stops_those_after_it():
     with pytest.raises(OSError, match="disk"):
         asyncio.run(machine.fire("go"))
     assert log == []
+
+
+@pytest.mark.parametrize("stage", ["before", "after"])
+def test_what_a_callback_raises_is_raised_and_not_logged_as_well(stage, caplog):
+    row = {"trigger": "go", "source": "a", "dest": "b", stage: "boom"}
+    definition = {"initial": "a", "states": ["a", "b"], "transitions": [row]}
+
+    async def boom(event):
+        raise RuntimeError("boom")
+
+    async def main():
+        with pytest.raises(RuntimeError, match="boom"):
+            await AsyncStateMachine(load_definition(definition), actions={"boom": boom}).fire("go")
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(main())
+    assert caplog.records == []

@@ -179,7 +179,7 @@ UNUSUAL = [
 ]
 
 
-@pytest.mark.parametrize("payload", UNUSUAL, ids=repr)
+@pytest.mark.parametrize("payload", UNUSUAL)
 def test_any_payload_can_be_counted(kind, payload):
     machine = kind.make(GUARDED, policy=limits(max_repeats=2))
     for _ in range(2):

@@ -21,11 +21,27 @@ def test_meters_are_reported_on_the_model(kind):
     assert model.circuit_status.spent == {"tokens": 101}
 
 
-@pytest.mark.parametrize("amount", [-1, float("nan")])
-def test_what_was_spent_cannot_be_given_back(amount):
+@pytest.mark.parametrize("amount", [-1, float("nan"), float("inf")])
+def test_what_was_spent_cannot_be_given_back_and_has_an_end(amount):
     _, model = machine(Machine, limits={"meters": {"tokens": 100}})
-    with pytest.raises(ValueError, match="tokens"):
+    with pytest.raises(ValueError, match="spend: tokens="):
         model.spend(tokens=amount)
+    assert model.circuit_status.spent == {}
+
+
+@pytest.mark.parametrize("amount", ["5", None, True])
+def test_an_amount_that_is_no_number_is_refused(amount):
+    _, model = machine(Machine, limits={"meters": {"tokens": 100}})
+    with pytest.raises(TypeError, match="spend: tokens must be a number, not"):
+        model.spend(tokens=amount)
+
+
+def test_a_meter_that_is_nearly_a_limits_name_is_a_slip():
+    _, model = machine(Machine, limits={"meters": {"tokens": 100}})
+    with pytest.raises(ValueError, match="no meter 'token', did you mean 'tokens'"):
+        model.spend(token=5)
+    model.spend(requests=1)
+    assert model.circuit_status.spent == {"requests": 1}
 
 
 def test_a_model_without_meters_gets_no_spend():
