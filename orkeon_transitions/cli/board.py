@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orkeon_transitions.crew import CrewObserver, CrewResult, TaskResult, TaskStarted
+    from orkeon_transitions.crew import CrewObserver, CrewResult, TaskResult, TaskRetried, TaskStarted
 
 
 @dataclass(slots=True)
@@ -21,6 +21,7 @@ class TaskLine:
         status: `waiting`, `running`, or how it ended.
         machine: Its machine, once it has one.
         result: How it went, once it has ended.
+        retried: The last retry that the process has announced, until the task is begun again.
         began: When it was begun, on the board's clock.
         took: How many seconds it took, once it has ended.
     """
@@ -30,6 +31,7 @@ class TaskLine:
     status: str = "waiting"
     machine: Any = None
     result: TaskResult | None = None
+    retried: TaskRetried | None = None
     began: float | None = None
     took: float | None = None
 
@@ -80,12 +82,19 @@ class Board:
         return CrewObserver(
             task_started=self._started,
             task_finished=self._finished,
+            task_retried=self._retried,
             crew_finished=self._ended,
         )
 
     def _started(self, fact: TaskStarted) -> None:
         line = self.lines.setdefault(fact.task, TaskLine(fact.task, fact.agent))
-        line.agent, line.machine, line.status, line.began = fact.agent, fact.machine, "running", self.clock()
+        line.agent, line.machine, line.status, line.retried = fact.agent, fact.machine, "running", None
+        line.began = self.clock() if line.began is None else line.began
+        self.changed(line)
+
+    def _retried(self, fact: TaskRetried) -> None:
+        line = self.lines[fact.task]
+        line.status, line.retried = "waiting", fact
         self.changed(line)
 
     def _finished(self, result: TaskResult) -> None:

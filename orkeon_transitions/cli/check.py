@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orkeon_transitions.cli.app import INVALID, examples, place_of, problem_words, shared_options
+from orkeon_transitions.cli.limits import CrewLimits, limit_lines, limits_of
 from orkeon_transitions.cli.screen import Screen, current_screen
 from orkeon_transitions.cli.subjects import existing_file, kind_of
 from orkeon_transitions.cli.words import SEVERITY_STYLES, counted, visible
@@ -28,6 +29,7 @@ class Remark:
     """One thing that the check found.
 
     Attributes:
+        file: The file that it is about; a crew may have several.
         severity: `error`, `warning` or `note`.
         code: A short word for the kind of fault.
         line: Counted from 1, or None.
@@ -36,6 +38,7 @@ class Remark:
         message: What is wrong.
     """
 
+    file: str
     severity: str
     code: str
     line: int | None
@@ -46,11 +49,20 @@ class Remark:
 
 @dataclass(slots=True)
 class Report:
-    """What the check has to say about one file."""
+    """What the check has to say about one file, or one crew.
+
+    Attributes:
+        file: What was named.
+        kind: `machine`, `crew`, or None.
+        summary: A few words on what is in it.
+        limits: What a crew's tasks are allowed, and where that comes from.
+        remarks: What is wrong with it, or worth knowing.
+    """
 
     file: str
     kind: str | None = None
     summary: str = ""
+    limits: CrewLimits | None = None
     remarks: list[Remark] = field(default_factory=list)
 
     def fails(self, *, strict: bool) -> bool:
@@ -61,7 +73,7 @@ class Report:
 
 EXAMPLES = examples(
     "orkeon check my-machine.yaml",
-    "orkeon check --strict machines/*.yaml crew.yaml",
+    "orkeon check --strict machines/*.yaml crew.yaml my-crew/",
 )
 
 
@@ -75,6 +87,10 @@ def command(context: click.Context, *, files: tuple[str, ...], strict: bool, as_
     """Say what is wrong with machine and crew files, and where.
 
     Each problem is a line `file:line:column: severity: message [code]`. Exit code 2 if a file is refused.
+
+    A crew may be a file, a folder or an example that ships. For each of its tasks: what the circuit breaker
+    allows, and where that comes from: the task, the crew, the preset, or widened from the preset to what the
+    task's own budgets need.
     """
     screen = current_screen()
     reports = [examine(name) for name in files]
@@ -95,41 +111,63 @@ def examine(name: str) -> Report:
     """Reads one file as what it looks like and gathers everything that can be said about it."""
     report = Report(name)
     try:
-        path = existing_file(name, "file")
-        report.kind = _kind(path, report)
+        report.kind = _kind(name, report)
         if report.kind == "machine":
-            _examine_machine(path, report)
+            _examine_machine(Path(name), report)
         elif report.kind == "crew":
-            _examine_crew(path, report)
+            _examine_crew(name, report)
     except DefinitionError as error:
         report.remarks += [
-            Remark("error", "invalid", found.line, found.column, found.path, problem_words(found, path=False))
+            Remark(
+                file=found.file or name,
+                severity="error",
+                code="invalid",
+                line=found.line,
+                column=found.column,
+                path=found.path,
+                message=problem_words(found, path=False),
+            )
             for found in error.problems
         ]
     except click.ClickException as error:
-        report.remarks.append(Remark("error", "unreadable", None, None, "", _without(name, error.message)))
+        words = _without(name, error.message)
+        report.remarks.append(Remark(name, "error", "unreadable", None, None, "", words))
     except OSError as error:
-        report.remarks.append(Remark("error", "unreadable", None, None, "", str(error.strerror)))
+        report.remarks.append(Remark(name, "error", "unreadable", None, None, "", str(error.strerror)))
     return report
 
 
-def _kind(path: Path, report: Report) -> str | None:
-    """Which kind of file this is; that it is of none is reported."""
-    data = read_source(path).data
+def _kind(name: str, report: Report) -> str | None:
+    """Which kind of thing this is; that it is of none is reported."""
+    from orkeon_transitions.crew import example_names
+    from orkeon_transitions.crew.layouts import MAIN_NAMES
+
+    path = Path(name)
+    if path.is_dir() or (name in example_names() and not path.exists()):
+        return "crew"
+    data = read_source(existing_file(name, "file")).data
     kind = kind_of(data)
+    if kind is None and isinstance(data, Mapping) and path.stem in MAIN_NAMES:
+        # Its agents and tasks may lie beside it.
+        return "crew"
     if kind is not None:
         return kind
-    found = f"its keys are {', '.join(data)}" if data and isinstance(data, Mapping) else _kind_words(data)
+    found = _kind_words(data, name)
     message = (
         "neither a machine nor a crew: a machine has `initial`, `states` and `transitions`, "
         f"a crew has `agents` and `tasks`; {found}"
     )
-    report.remarks.append(Remark("error", "unknown-kind", 1, 1, "", message))
+    report.remarks.append(Remark(name, "error", "unknown-kind", 1, 1, "", message))
     return None
 
 
-def _kind_words(data: object) -> str:
+def _kind_words(data: object, name: str) -> str:
+    from orkeon_transitions.crew.foreign import likeness
+
     match data:
+        case Mapping() if data:
+            looks = likeness(data, name)
+            return f"it looks like {looks}" if looks else f"its keys are {', '.join(data)}"
         case Mapping():
             return "it is an empty mapping"
         case list():
@@ -147,32 +185,48 @@ def _examine_machine(path: Path, report: Report) -> None:
     states, triggers = len(definition.states), len(definition.triggers)
     report.summary = f"machine {definition.name}, {counted(states, 'state')}, {counted(triggers, 'trigger')}"
     findings = [*check_definition(definition), *definition.origin.notes]
-    report.remarks += _remarks_of(findings, definition.origin.places)
+    report.remarks += _remarks_of(report.file, findings, definition.origin.places)
 
 
-def _examine_crew(path: Path, report: Report) -> None:
+def _examine_crew(name: str, report: Report) -> None:
     from orkeon_transitions.crew import load_crew
 
-    crew = load_crew(path)
+    crew = load_crew(name)
     agents, tasks = len(crew.config.agents), len(crew.config.tasks)
     report.summary = f"crew {crew.config.name}, {counted(agents, 'agent')}, {counted(tasks, 'task')}"
-    report.remarks += _remarks_of(crew.findings, read_source(path).places)
+    report.remarks += _remarks_of(name, crew.findings, {})
+    report.limits = limits_of(crew.config)
 
 
-def _remarks_of(findings: Iterable[Finding], places: Mapping[DataPath, Place]) -> list[Remark]:
-    """Findings as remarks, in the order of the file; the column is where the finding's part begins."""
+def _remarks_of(name: str, findings: Iterable[Finding], places: Mapping[DataPath, Place]) -> list[Remark]:
+    """Findings as remarks, file by file and in the order of each.
+
+    The column of one that has none of its own is where the finding's part begins.
+    """
     columns = {dotted(path): place for path, place in places.items()}
     remarks = []
     for found in findings:
         line, column = columns.get(found.path, (None, None))
-        column = column if line == found.line else None
-        remarks.append(Remark(found.severity, found.code, found.line, column, found.path, found.message))
-    return sorted(remarks, key=lambda remark: (remark.line or 0, remark.column or 0))
+        remarks.append(
+            Remark(
+                file=found.file or name,
+                severity=found.severity,
+                code=found.code,
+                line=found.line,
+                column=found.column or (column if line == found.line else None),
+                path=found.path,
+                message=found.message,
+            )
+        )
+    files = list(dict.fromkeys(remark.file for remark in remarks))
+    return sorted(
+        remarks, key=lambda remark: (files.index(remark.file), remark.line or 0, remark.column or 0)
+    )
 
 
 def _print(screen: Screen, report: Report, *, strict: bool) -> None:
     for remark in report.remarks:
-        place = place_of(report.file, remark.line, remark.column)
+        place = place_of(remark.file, remark.line, remark.column)
         severity = "error" if strict and remark.severity == "warning" else remark.severity
         if severity == "note" and screen.quiet:
             continue
@@ -181,6 +235,8 @@ def _print(screen: Screen, report: Report, *, strict: bool) -> None:
         screen.result(f"{visible(place)}: {label} {visible(path + remark.message)} [{remark.code}]")
     if not screen.quiet and not report.fails(strict=strict):
         screen.result(f"{visible(report.file)}: {screen.colored('ok', 'green')} ({visible(report.summary)})")
+        for line in limit_lines(report.limits) if report.limits else ():
+            screen.result(visible(line))
 
 
 def _without(name: str, message: str) -> str:

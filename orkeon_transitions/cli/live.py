@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from orkeon_transitions.cli.board import Board, TaskLine
+    from orkeon_transitions.crew import TaskResult
 
 FRAMES_A_SECOND = 8
 GAUGE = 8
@@ -81,11 +82,20 @@ def _live_table(screen: Screen, board: Board) -> Iterator[None]:
 
 def _plain_line(line: TaskLine) -> str:
     who = f" ({line.agent})" if line.agent else ""
+    if line.retried is not None:
+        count = f"{line.retried.retry} of {line.retried.max_retries}"
+        return visible(
+            f"{line.task}{who}: failed, to be retried ({count}): {_first_line(line.retried.result)}"
+        )
     if line.result is None:
         return visible(f"{line.task}{who}: started")
     took = "" if line.took is None else f" in {seconds(line.took)}"
-    why = f": {line.result.error.splitlines()[0]}" if line.result.error else ""
+    why = f": {_first_line(line.result)}" if line.result.error else ""
     return visible(f"{line.task}{who}: {line.status}{took}{why}")
+
+
+def _first_line(result: TaskResult) -> str:
+    return (result.error or "").partition("\n")[0]
 
 
 def draw(board: Board, console: Console) -> Table:

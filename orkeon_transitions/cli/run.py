@@ -15,6 +15,8 @@ from orkeon_transitions.cli.deliverables import Deliverables
 from orkeon_transitions.cli.interrupts import Interrupts
 from orkeon_transitions.cli.live import progress
 from orkeon_transitions.cli.outcome import result_document, show_result
+from orkeon_transitions.cli.pictures import draw_tasks, picture_folder
+from orkeon_transitions.cli.report import report_file, report_text
 from orkeon_transitions.cli.screen import Mistake, Screen, current_screen
 from orkeon_transitions.cli.subjects import looks_like
 from orkeon_transitions.errors import CrewDefinitionError, OrkeonError
@@ -27,6 +29,7 @@ CODES = {"completed": 0, "degraded": DEGRADED, "failed": FAILED, "cancelled": IN
 EXAMPLES = examples(
     "orkeon run 103-ts-codebase-with-fsm",
     "orkeon run my-crew.yaml --input topic=parsers --journal run.jsonl",
+    "orkeon run my-crew.yaml --report report.md --diagrams pictures",
     "orkeon run my-crew.yaml --json | jq .status",
 )
 
@@ -38,6 +41,8 @@ EXAMPLES = examples(
     "--input", "inputs", multiple=True, metavar="KEY=VALUE", help="Fills {KEY} in the file; repeatable."
 )
 @click.option("--journal", metavar="FILE", help="Write each transition down before it becomes visible.")
+@click.option("--report", metavar="FILE.md", help="Write the result down in Markdown.")
+@click.option("--diagrams", metavar="DIR", help="Draw each task's machine with the way that it took.")
 @click.option("--strict", is_flag=True, help="Refuse a crew file with unknown keys.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @shared_options
@@ -49,6 +54,8 @@ def command(
     model: str | None,  # noqa: ARG001 - there is one model, and it is chosen already
     inputs: tuple[str, ...],
     journal: str | None,
+    report: str | None,
+    diagrams: str | None,
     strict: bool,
     as_json: bool,
 ) -> None:
@@ -60,10 +67,12 @@ def command(
     """
     screen = current_screen()
     given = dict(_pair(text) for text in inputs)
+    report_path = None if report is None else report_file(report)
     loaded = _loaded(crew, strict=strict)
     for found in loaded.findings:
         words = f"{found.path}: {found.message} [{found.code}]"
-        screen.say(found.severity, words, place=place_of(crew, found.line, None))
+        screen.say(found.severity, words, place=place_of(found.file or crew, found.line, None))
+    picture_path = None if diagrams is None else picture_folder(diagrams)
     board = Board.of(loaded.name, [(task.id, task.agent) for task in loaded.tasks.values()])
     deliverables = Deliverables(loaded, given)
     error: OrkeonError | None = None
@@ -78,6 +87,10 @@ def command(
         screen.json(result_document(result, deliverables, board))
     else:
         show_result(screen, result, deliverables, board)
+    if report_path is not None:
+        _write(report_path, report_text(loaded, result, deliverables, board))
+    if picture_path is not None:
+        draw_tasks(screen, picture_path, result, board)
     if error is not None:
         screen.say("error", f"the run was stopped: {error}")
     context.exit(FAILED if error is not None else CODES[result.status])
@@ -99,6 +112,13 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise click.BadParameter(f"'{text}' is not of the form KEY=VALUE", param_hint="'--input'")
     return key.strip(), value
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Mistake(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _opened(journal: str | None) -> AbstractContextManager[JsonlJournal | None]:

@@ -12,13 +12,23 @@ from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.crew import Crew, load_crew
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
 from orkeon_transitions.crew.mounts import Mount
-from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted
+from orkeon_transitions.crew.observing import CrewObserver, StatusMoved, TaskMoved, TaskRetried, TaskStarted
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_names
-from orkeon_transitions.crew.resolution import make_task_machine, resolve_guard_context, resolve_policy
+from orkeon_transitions.crew.resolution import (
+    GraphLimits,
+    TaskLimits,
+    graph_limits,
+    make_task_machine,
+    resolve_graph_policy,
+    resolve_guard_context,
+    resolve_policy,
+    running_limits,
+)
 from orkeon_transitions.crew.results import (
     CrewResult,
     CrewRunStatus,
+    MachineRun,
     TaskOutcome,
     TaskResult,
     TaskRunStatus,
@@ -37,15 +47,20 @@ __all__ = [
     "CrewObserver",
     "CrewResult",
     "CrewRunStatus",
+    "GraphLimits",
+    "MachineRun",
     "Message",
     "ModelReply",
     "Mount",
     "OfflineModel",
+    "StatusMoved",
     "TaskConfig",
     "TaskContext",
+    "TaskLimits",
     "TaskMoved",
     "TaskOutcome",
     "TaskResult",
+    "TaskRetried",
     "TaskRunStatus",
     "TaskStarted",
     "Tool",
@@ -55,9 +70,12 @@ __all__ = [
     "Usage",
     "crew_schema",
     "example_names",
+    "graph_limits",
     "load_crew",
     "make_task_machine",
+    "resolve_graph_policy",
     "resolve_guard_context",
     "resolve_policy",
+    "running_limits",
     "tool",
 ]

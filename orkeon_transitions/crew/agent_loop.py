@@ -30,20 +30,19 @@ class AgentLoop:
     Attributes:
         model: Who is asked.
         tools: Every tool of the crew, by name.
-        tools_of: The names of the tools that each task may use.
         mounts: What the model is told of the folders.
         goal: The crew's goal.
     """
 
     model: ChatModel
     tools: Mapping[str, Tool]
-    tools_of: Mapping[str, Sequence[str]]
     mounts: Sequence[Mount] = ()
     goal: str = ""
 
     async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         """Goes on with the task's conversation until the model answers or the machine stops it."""
-        allowed = {name: self.tools[name] for name in self.tools_of[task.id]}
+        names = agent.tools if task.tools is None else task.tools
+        allowed = {name: self.tools[name] for name in names}
         attempt = _Attempt(self.model, allowed, context)
         if not context.messages:
             context.messages += [

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from orkeon_transitions.crew.breaker_block import BreakerBlock
+from orkeon_transitions.crew.graph_block import GraphBlock
 from orkeon_transitions.crew.mounts import MountSpec
 
 
@@ -20,6 +22,8 @@ class AgentConfig:
         goal: What it is after.
         backstory: What it should know of itself.
         tools: Names of tools.
+        llm: The model, as written.
+        carried: What the file says besides, by key in snake_case, such as `max_iter`; it has no effect.
     """
 
     id: str
@@ -27,6 +31,8 @@ class AgentConfig:
     goal: str = ""
     backstory: str = ""
     tools: tuple[str, ...] = ()
+    llm: Any = None
+    carried: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +43,13 @@ class TaskConfig:
         id: The key in the crew file.
         description: The work, in words.
         expected_output: What the answer should look like.
-        agent: The key of the agent that does it.
-        dependencies: Keys of tasks whose outputs it needs.
+        agent: The key of the agent that does it; empty: one that is free when its turn comes.
+        dependencies: Keys of tasks whose outputs it needs, those of `context` among them.
         tools: Names of the tools for this task, in place of the agent's; None: the agent's.
-        deliverable: The file that the agent writes, as a virtual path.
+        deliverable: The file that is written, as a virtual path.
         circuit_breaker: The task's own limits, as written.
+        llm_override: The model for this task, as written.
+        carried: What the file says besides, by key in snake_case; it has no effect.
     """
 
     id: str
@@ -52,6 +60,8 @@ class TaskConfig:
     tools: tuple[str, ...] | None = None
     deliverable: str | None = None
     circuit_breaker: BreakerBlock | None = None
+    llm_override: Any = None
+    carried: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +71,29 @@ class CrewConfig:
     Attributes:
         name: The crew's name.
         goal: What all of it is for.
+        process: How the tasks are run: `sequential`, `parallel` or `graph`.
         circuit_breaker: The limits of every task, as written.
+        graph_config: The limits of the graph process, as written.
+        manager_agent: The key of the agent that leads, or None.
         mounts: Folders that the tools may touch.
+        anchors: Texts by the name under which other texts call them, as in `*tone`.
+        llm: The model of all agents, as written.
         agents: By key, in file order.
         tasks: By key, in file order.
         folder: Where relative folders of the host are looked for.
+        carried: What the file says besides, by key in snake_case; it has no effect.
     """
 
     name: str
     goal: str = ""
+    process: str = "sequential"
     circuit_breaker: BreakerBlock | None = None
+    graph_config: GraphBlock | None = None
+    manager_agent: str | None = None
     mounts: tuple[MountSpec, ...] = ()
+    anchors: Mapping[str, str] = field(default_factory=dict)
+    llm: Any = None
     agents: Mapping[str, AgentConfig] = field(default_factory=dict)
     tasks: Mapping[str, TaskConfig] = field(default_factory=dict)
     folder: Path = Path()
-
-    def tools_of(self, task: TaskConfig) -> tuple[str, ...]:
-        """The names of the tools that a task's agent may use for it: the task's own, else the agent's."""
-        agent = self.agents.get(task.agent)
-        if task.tools is not None or agent is None:
-            return task.tools or ()
-        return agent.tools
+    carried: Mapping[str, Any] = field(default_factory=dict)

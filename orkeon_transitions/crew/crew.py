@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ from orkeon_transitions.crew.loader import LoadedCrew, read_crew
 from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
 from orkeon_transitions.crew.observing import CrewObserver
 from orkeon_transitions.crew.offline import OfflineModel
-from orkeon_transitions.crew.packaged import example_file, example_names, output_folder
+from orkeon_transitions.crew.packaged import example_file, example_functions, example_names, output_folder
 from orkeon_transitions.crew.placeholders import filled
-from orkeon_transitions.crew.processes import CrewRun, RunOptions, run_sequential
+from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
 from orkeon_transitions.crew.processes.process import Journal
 from orkeon_transitions.crew.results import CrewResult
 from orkeon_transitions.crew.tool import Tool, as_tool
@@ -40,8 +40,8 @@ def load_crew(
     """Reads a crew.
 
     Args:
-        what: A crew file; the name of a packaged example such as `103-ts-codebase-with-fsm`; or a crew's YAML
-            text, if it has a newline or begins with `{`.
+        what: A crew file, or a folder of them; the name of a packaged example such as
+            `103-ts-codebase-with-fsm`; or a crew's YAML text, if it has a newline or begins with `{`.
         strict: Whether an unknown key is an error rather than a warning.
         tools: The program's own tools, which agents may name besides the built-in ones.
 
@@ -53,12 +53,12 @@ def load_crew(
         CrewDefinitionError: Everything that is wrong with it, with file, line and column.
         ValueError: Two of the program's tools have one name.
     """
-    own = _by_name(map(as_tool, tools))
-    known = [*BUILTIN_NAMES, *own]
     if isinstance(what, str) and is_text(what):
-        return Crew(read_crew(what, tools=known, strict=strict), own, None)
+        own = _by_name(map(as_tool, tools))
+        return Crew(read_crew(what, tools=[*BUILTIN_NAMES, *own], strict=strict), own, None)
     file = _found(what)
-    return Crew(read_crew(file, tools=known, strict=strict), own, output_folder(file))
+    own = _by_name(map(as_tool, [*example_functions(file), *tools]))
+    return Crew(read_crew(file, tools=[*BUILTIN_NAMES, *own], strict=strict), own, output_folder(file))
 
 
 class Crew:
@@ -117,6 +117,8 @@ class Crew:
         journal: Journal | None = None,
         run_id: str | None = None,
         clock: Callable[[], float] = time.monotonic,
+        concurrency: int = 8,
+        unavailable: Collection[str] = (),
     ) -> CrewResult:
         """Runs the crew.
 
@@ -130,6 +132,9 @@ class Crew:
             journal: Takes note of every transition, before it becomes visible: anything with `record`.
             run_id: The run's own name; made up if left out.
             clock: Monotonic seconds, for the machines.
+            concurrency: How many tasks the parallel process may run at once; one agent may have several.
+            unavailable: Keys of agents that are out of service in this run. A task without an agent goes to
+                another one; a task that names one of them fails.
 
         Returns:
             The result, with every task in it.
@@ -138,6 +143,7 @@ class Crew:
             CrewDefinitionError: An input is missing.
             TypeError: The executor cannot be called with an agent, a task and a context, the model is none,
                 or both are given.
+            ValueError: `concurrency` is no whole number from 1, or `unavailable` names no agent.
             CancelledError: The run was cancelled; every running task's machine then is in `cancelled`.
             Exception: What the journal raises: the run stops before a fact is lost.
         """
@@ -145,11 +151,14 @@ class Crew:
         config = filled(self.config, given, self._source)
         options = RunOptions(
             run_id=run_id or uuid.uuid4().hex[:8],
-            executor=self._executor(config, executor, model),
+            executor=self._executor(config.goal, executor, model),
             inputs=given,
             observer=observer or CrewObserver(),
             journal=journal,
             clock=clock,
+            mounts=self._mounts,
+            concurrency=_at_least_one(concurrency),
+            unavailable=self._known_agents(unavailable),
         )
         return await _run(CrewRun(config, options))
 
@@ -165,9 +174,16 @@ class Crew:
             return asyncio.run(self.run(inputs, **options))
         raise OrkeonError("run_sync cannot be used while an event loop runs: await crew.run(...) instead")
 
-    def _executor(
-        self, config: CrewConfig, executor: Executor | None, model: ChatModel | None
-    ) -> AgentExecutor:
+    def _known_agents(self, names: Collection[str]) -> frozenset[str]:
+        for name in names:
+            if name not in self.agents:
+                hint = nearest(name, self.agents)
+                raise ValueError(
+                    f"there is no agent '{name}'" + (f", did you mean '{hint}'?" if hint else "")
+                )
+        return frozenset(names)
+
+    def _executor(self, goal: str, executor: Executor | None, model: ChatModel | None) -> AgentExecutor:
         if executor is not None:
             if model is not None:
                 raise TypeError("an executor does without a model: give one of them")
@@ -177,15 +193,14 @@ class Crew:
         return AgentLoop(
             model=model or OfflineModel(),
             tools=self._tools,
-            tools_of={task.id: config.tools_of(task) for task in config.tasks.values()},
             mounts=self.mounts,
-            goal=config.goal,
+            goal=goal,
         )
 
 
 async def _run(run: CrewRun) -> CrewResult:
     try:
-        await run_sequential(run)
+        await PROCESSES[run.config.process](run)
     except asyncio.CancelledError:
         run.finish(cancelled=True)
         raise
@@ -193,6 +208,12 @@ async def _run(run: CrewRun) -> CrewResult:
         run.finish(error=error)
         raise
     return run.finish()
+
+
+def _at_least_one(concurrency: int) -> int:
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise ValueError(f"concurrency must be a whole number from 1, not {concurrency!r}")
+    return concurrency
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
@@ -205,17 +226,15 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
 
 
 def _found(what: str | os.PathLike[str]) -> Path:
-    """The file that is named; for the name or the folder of a packaged example, its file."""
+    """The file or folder that is named; for the name of a packaged example, its file."""
+    if not os.fspath(what):
+        # Such as a variable that is not set: never the folder that we happen to be in.
+        raise _refused(what, "an empty name is no crew")
     path = Path(what)
     try:
-        is_there, is_folder = path.exists(), path.is_dir()
+        is_there = path.exists()
     except OSError:  # such as a name that is too long: whoever reads the file says so
         return path
-    if is_folder:
-        file = example_file(path.name)
-        if file is not None and file.parent == path.resolve():
-            return file
-        raise _refused(what, "is a folder: crews of several files are not there yet, name the crew file")
     if is_there:
         return path
     packaged = example_file(what)

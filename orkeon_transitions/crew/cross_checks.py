@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import PurePosixPath
+from typing import Any
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
 from orkeon_transitions.crew.ordering import find_cycles
+from orkeon_transitions.definition.names import camel_case
 from orkeon_transitions.definition.places import Path, Source
 
 MOST_LISTED = 12
@@ -15,17 +17,24 @@ Warn = Callable[[Path, str, str], None]
 OWN_TOOLS = "load_crew(..., tools=[...]) takes your own, the command line knows the built-in ones only"
 
 
-def check_references(config: CrewConfig, source: Source, *, tools: Collection[str], warn: Warn) -> None:
+def check_references(
+    config: CrewConfig, source: Source, *, tools: Collection[str], unread: Collection[str], warn: Warn
+) -> None:
     """Checks that everything that is named exists, and that no task waits for itself.
 
     Args:
         config: What was read.
         source: Where problems go.
         tools: The names of all tools that there are.
+        unread: Parts (`agents`, `tasks`, `crew`) of which something could not be read: what is not there may
+            well be in what could not.
         warn: Told what is probably a mistake.
     """
-    known_tools = _Known("tool", tools, f"; {OWN_TOOLS}")
-    known_agents, known_tasks = _Known("agent", config.agents), _Known("task", config.tasks)
+    known_tools = _Known("tool", tools, more=f"; {OWN_TOOLS}")
+    known_agents, known_tasks = (
+        _Known(part.removesuffix("s"), _ids(source, part), is_whole=not {part, "crew"} & set(unread))
+        for part in ("agents", "tasks")
+    )
     for agent in config.agents.values():
         known_tools.check(source, ("agents", agent.id, "tools"), agent.tools)
     for task in config.tasks.values():
@@ -33,21 +42,44 @@ def check_references(config: CrewConfig, source: Source, *, tools: Collection[st
         if task.agent:
             known_agents.check(source, (*at, "agent"), (task.agent,))
         known_tools.check(source, (*at, "tools"), task.tools or ())
-        known_tasks.check(source, _written(source, at, "dependencies"), task.dependencies)
-        _check_deliverable(source, task, config, warn)
-    for cycle in find_cycles({task.id: task.dependencies for task in config.tasks.values()}):
-        source.problem(
-            _written(source, ("tasks", cycle[0]), "dependencies"),
-            f"tasks wait for each other: {' -> '.join(cycle)}",
-        )
+        for key in ("dependencies", "context"):
+            path = _written(source, at, key)
+            known_tasks.check(source, path, _names_at(source, path))
+        if "crew" not in unread:
+            _check_deliverable(source, task, config)
+    if config.manager_agent is not None:
+        known_agents.check(source, _written(source, (), "manager_agent"), (config.manager_agent,))
+    _check_cycles(config, source)
+    for kind in ("agents", "tasks"):
+        _check_lookalikes(getattr(config, kind), kind, warn)
     _check_folders(config, warn)
+
+
+def _check_cycles(config: CrewConfig, source: Source) -> None:
+    for cycle in find_cycles({task.id: task.dependencies for task in config.tasks.values()}):
+        at: Path = ("tasks", cycle[0])
+        paths = [_written(source, at, key) for key in ("dependencies", "context")]
+        # Where the next one of the cycle is named.
+        named = (path for path in paths if cycle[1] in _names_at(source, path))
+        message = f"tasks wait for each other: {' -> '.join(cycle)}"
+        source.problem(next(named, paths[0]), message)
+
+
+def _check_lookalikes(names: Collection[str], kind: str, warn: Warn) -> None:
+    """Two ids that people take for one."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault("".join(name.casefold().split()), name)
+        if other != name:
+            warn((kind, name), "lookalike", f"'{name}' and '{other}' differ only in case or blanks")
 
 
 class _Known:
     """The names of one kind that may be used."""
 
-    def __init__(self, kind: str, names: Collection[str], more: str = "") -> None:
+    def __init__(self, kind: str, names: Collection[str], *, is_whole: bool = True, more: str = "") -> None:
         self._kind = kind
+        self._is_whole = is_whole
         self._names = frozenset(names)
         are = "is" if len(names) == 1 else "are"
         self._listed = f": there {are} {', '.join(names)}" if 0 < len(names) <= MOST_LISTED else ""
@@ -55,10 +87,16 @@ class _Known:
 
     def check(self, source: Source, path: Path, used: Collection[str]) -> None:
         for name in used:
-            if name not in self._names:
+            if self._is_whole and name not in self._names:
                 at = _place_in_list(source, path, name)
                 message = f"unknown {self._kind} '{name}'{self._listed}{self._more}"
-                source.problem(at, message, source.hint(name, self._names))
+                source.problem(at, message, source.hint(" ".join(name.split()), self._names))
+
+
+def _ids(source: Source, part: str) -> list[str]:
+    """The ids of all agents or tasks, those that could not be read among them."""
+    written = source.data.get(part)
+    return list(written) if isinstance(written, dict) else []
 
 
 def _place_in_list(source: Source, path: Path, name: str) -> Path:
@@ -70,12 +108,21 @@ def _place_in_list(source: Source, path: Path, name: str) -> Path:
 
 
 def _written(source: Source, path: Path, key: str) -> Path:
-    """Where a task's dependencies are written, under whichever name."""
-    names = (key, "context")
-    return next(((*path, name) for name in names if (*path, name) in source.places), (*path, key))
+    """Where a key is written, in whichever spelling."""
+    spellings = (key, camel_case(key))
+    return next(((*path, name) for name in spellings if (*path, name) in source.places), (*path, key))
 
 
-def _check_deliverable(source: Source, task: TaskConfig, config: CrewConfig, warn: Warn) -> None:
+def _names_at(source: Source, path: Path) -> list[str]:
+    """The names that are written somewhere: one, a list of them, or none."""
+    written: Any = source.data
+    for part in path:
+        written = written.get(part) if isinstance(written, dict) else None
+    names = written if isinstance(written, list) else [written]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def _check_deliverable(source: Source, task: TaskConfig, config: CrewConfig) -> None:
     if task.deliverable is None:
         return
     at = ("tasks", task.id, "deliverable")
@@ -85,8 +132,6 @@ def _check_deliverable(source: Source, task: TaskConfig, config: CrewConfig, war
     if not roomy or ".." in path.parts:
         where = ", ".join(writable) or "there is no mount with ':rw'"
         source.problem(at, f"'{task.deliverable}' must be a file below a folder that may be written: {where}")
-    elif "file_write" not in config.tools_of(task):
-        warn(at, "unwritten-deliverable", "the task has no 'file_write': nothing here writes the deliverable")
 
 
 def _check_folders(config: CrewConfig, warn: Warn) -> None:

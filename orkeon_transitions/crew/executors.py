@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class TaskContext:
-    """What an executor is given besides the agent and the task; one for all attempts at a task.
+    """What an executor is given besides the agent and the task; one for all attempts on one machine.
 
     Attributes:
         machine: The task's machine, to look at and to `spend` on. A function's work is bound to the state
             `executing`: firing a trigger that leaves it ends the work.
         inputs: The run's inputs.
         earlier: Results of the tasks before it, as far as they gave something.
-        attempt: Counted from 1.
+        attempt: Counted from 1, also across the machines that the graph process makes for a task.
         feedback: What was wrong with the last output, or None.
         partial: The output so far; what remains if the task is stopped.
-        usage: What was spent so far.
+        usage: What was spent on the task so far.
         messages: The conversation, where there is one.
     """
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-PROCESSES = ("sequential",)
-LATER_PROCESSES = ("hierarchical", "parallel", "consensual", "graph", "autonomous")
+from orkeon_transitions.definition.fields import read_count, read_flag
+from orkeon_transitions.definition.places import Path, Source
+
+PROCESSES = ("sequential", "parallel", "graph")
+LATER_PROCESSES = ("hierarchical", "consensual", "autonomous")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,19 +20,17 @@ class KeyTable:
     Attributes:
         known: Acted on.
         later: Refused by name when they are set to anything but null, false or nothing.
-        carried: Accepted with a note; they have no effect.
-        aliases: Other names of known keys.
+        carried: Kept as they are, with a note; they have no effect.
     """
 
     known: frozenset[str]
     later: frozenset[str]
     carried: frozenset[str]
-    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all_names(self) -> frozenset[str]:
         """Every key that may be meant."""
-        return self.known | self.later | self.carried | frozenset(self.aliases)
+        return self.known | self.later | self.carried
 
 
 def _names(text: str) -> frozenset[str]:
@@ -36,41 +38,62 @@ def _names(text: str) -> frozenset[str]:
 
 
 CREW = KeyTable(
-    known=_names("name goal process circuit_breaker mounts llm agents tasks"),
+    known=_names(
+        "name goal process circuit_breaker graph_config manager_agent mounts anchors llm agents tasks"
+    ),
     later=_names(
-        """graph_config manager_agent manager_llm planning planning_llm memory memory_config human_input
-        guardrails guardrail mcp_servers mcp consensus consensus_config execution_budget autonomous_config
-        response_schema knowledge knowledge_sources embedder max_concurrency parallel_config include"""
+        """manager_llm planning planning_llm human_input guardrails guardrail mcp_servers mcp consensus
+        consensus_config execution_budget autonomous_config response_schema knowledge knowledge_sources
+        embedder max_concurrency parallel_config include"""
     ),
     carried=_names(
-        """verbose description version language author tags metadata cache max_rpm share_crew
-        full_output output_log_file prompt_file id"""
+        """verbose memory memory_provider memory_config max_rpm links rag settings description version
+        language author tags metadata cache share_crew full_output output_log_file prompt_file id"""
     ),
 )
 
 AGENT = KeyTable(
     known=_names("role goal backstory tools llm"),
     later=_names(
-        """llm_override mcp_servers mcp guardrails guardrail memory memory_config knowledge knowledge_sources
-        human_input response_schema planning reasoning multimodal allow_code_execution function_calling_llm
-        execution_budget embedder"""
+        """llm_override mcp_servers mcp guardrails guardrail knowledge_sources human_input response_schema
+        planning reasoning multimodal allow_code_execution function_calling_llm execution_budget embedder"""
     ),
     carried=_names(
-        """verbose description max_iter max_iterations max_rpm max_execution_time max_retry_limit
-        allow_delegation cache temperature top_p max_tokens system_template prompt_template
-        response_template respect_context_window use_system_prompt inject_date date_format name id tags
-        metadata"""
+        """verbose knowledge memory memory_config description max_iter max_iterations max_rpm
+        max_execution_time max_retry_limit allow_delegation cache temperature top_p max_tokens
+        system_template prompt_template response_template respect_context_window use_system_prompt
+        inject_date date_format name id tags metadata"""
     ),
 )
 
 TASK = KeyTable(
-    known=_names("description expected_output agent dependencies tools deliverable circuit_breaker"),
+    # `context` is another word for the tasks whose outputs are needed.
+    known=_names(
+        """description expected_output agent dependencies context tools deliverable circuit_breaker
+        llm_override"""
+    ),
     later=_names(
         """human_input guardrails guardrail guardrail_max_retries response_schema output_schema output_json
-        output_pydantic output_file async_execution condition mcp_servers mcp llm llm_override memory planning
-        execution_budget consensus callback"""
+        output_pydantic output_file condition mcp_servers mcp llm memory planning execution_budget consensus
+        callback"""
     ),
-    carried=_names("verbose name id priority tags metadata cache max_iter markdown create_directory"),
-    # CrewAI's word for the tasks whose outputs are needed.
-    aliases={"context": "dependencies"},
+    carried=_names(
+        "async_execution verbose name id priority tags metadata cache max_iter markdown create_directory"
+    ),
 )
+
+
+def _read_verbose(source: Source, value: Any, path: Path) -> Any:
+    """Some files say how much, others only that."""
+    is_level = isinstance(value, int) and not isinstance(value, bool)
+    return read_count(source, value, path) if is_level else read_flag(source, value, path)
+
+
+KINDS: Mapping[str, Callable[[Source, Any, Path], Any]] = {
+    "verbose": _read_verbose,
+    "allow_delegation": read_flag,
+    "async_execution": read_flag,
+    "max_iter": read_count,
+    "max_rpm": read_count,
+}
+"""What a carried key must hold all the same, so that a slip is found before the key has an effect."""

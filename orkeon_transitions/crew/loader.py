@@ -1,25 +1,25 @@
-"""A crew file, read: one pass that finds every problem, with its place."""
+"""A crew, read: one pass that finds every problem, with its place."""
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from pathlib import Path as FilePath
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from orkeon_transitions.crew.anchors import Anchors, read_anchors
 from orkeon_transitions.crew.breaker_block import read_breaker_block
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.cross_checks import check_references
-from orkeon_transitions.crew.keys import AGENT, CREW, LATER_PROCESSES, PROCESSES, TASK, KeyTable
+from orkeon_transitions.crew.foreign import foreign
+from orkeon_transitions.crew.graph_block import GraphBlock, read_graph_block
+from orkeon_transitions.crew.keys import AGENT, CREW, KINDS, LATER_PROCESSES, PROCESSES, TASK, KeyTable
+from orkeon_transitions.crew.layouts import CrewFiles, read_files
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.definition import Finding
-from orkeon_transitions.definition.fields import Block, read_block, shown
+from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
 from orkeon_transitions.definition.names import snake_case
-from orkeon_transitions.definition.places import Path, Source, dotted
-from orkeon_transitions.definition.source import is_text, read_source
-from orkeon_transitions.errors import CrewDefinitionError
+from orkeon_transitions.definition.places import Path, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class LoadedCrew:
 
 
 def read_crew(what: str | os.PathLike[str], *, tools: Collection[str], strict: bool = False) -> LoadedCrew:
-    """Reads a crew file, or a crew's text.
+    """Reads a crew's file, its folder, or its text.
 
     Args:
         what: A path; or a text, if it has a newline or begins with `{`.
@@ -46,124 +46,217 @@ def read_crew(what: str | os.PathLike[str], *, tools: Collection[str], strict: b
         strict: Whether an unknown key is an error.
 
     Raises:
-        CrewDefinitionError: Everything that is wrong, in the order of the file.
+        CrewDefinitionError: Everything that is wrong, in the order of the files.
     """
-    source = read_source(what, error=CrewDefinitionError)
-    is_file = not (isinstance(what, str) and is_text(what))
-    path = FilePath(what) if is_file else None
-    reader = _CrewReader(source, strict=strict)
-    config = reader.crew(path)
-    check_references(config, source, tools=tools, warn=reader.warn)
+    files = read_files(what)
+    source = files.source
+    reader = _CrewReader(files, strict=strict)
+    config = reader.crew()
+    check_references(config, source, tools=tools, unread=files.unread, warn=reader.warn)
     source.raise_problems()
-    return LoadedCrew(config, (*reader.findings, *source.notes), source)
+    return LoadedCrew(config, (*reader.findings, *reader.carried_notes(), *source.notes), source)
 
 
 class _CrewReader:
-    def __init__(self, source: Source, *, strict: bool) -> None:
-        self._source = source
+    def __init__(self, files: CrewFiles, *, strict: bool) -> None:
+        self._files = files
+        self._source = files.source
         self._strict = strict
+        self._anchors = Anchors()
+        self._carried: dict[str | None, dict[str, Path]] = {}
         self.findings: list[Finding] = []
 
     def warn(self, path: Path, code: str, message: str) -> None:
-        line = self._source.key_place(path)[0]
-        self.findings.append(Finding("warning", code, dotted(path), line, message))
+        self.findings.append(self._source.finding("warning", path, code, message))
 
-    def crew(self, file: FilePath | None) -> CrewConfig:
-        data = self._source.data
-        if not isinstance(data, dict):
-            self._source.problem((), f"a crew must be a mapping, not {shown(data)}")
-            raise CrewDefinitionError(self._source.problems)
-        if "crew" in data:
-            message = "'crew' wraps the crew: its keys (name, agents, tasks) belong at the top of the file"
-            self._source.problem(("crew",), message, at_key=True)
-            raise CrewDefinitionError(self._source.problems)
-        block = self._block(data, (), CREW)
-        self._check_process(block)
-        self._check_model(block)
+    def carried_notes(self) -> Iterator[Finding]:
+        """One note for each file that says what is carried, at the first such key."""
+        for keys in self._carried.values():
+            first = next(iter(keys.values()))
+            message = f"carried, not acted on: {', '.join(keys)}"
+            yield self._source.finding("note", first, "carried", message)
+
+    def crew(self) -> CrewConfig:
+        self._refuse_foreign(self._source.data)
+        block = self._block(self._source.data, (), CREW)
+        self._anchors = self._read_anchors(block)
+        process = self._process(block)
+        self._check_model(block, "llm")
         agents = {key: self._agent(key, value) for key, value in self._members(block, "agents")}
         tasks = {key: self._task(key, value) for key, value in self._members(block, "tasks")}
         return CrewConfig(
-            name=block.name("name") or (file.stem if file else "crew"),
-            goal=block.text("goal") or "",
+            name=block.name("name") or self._files.name,
+            goal=self._text(block, "goal"),
+            process=process,
             circuit_breaker=self._breaker(block),
+            graph_config=self._graph(block, process),
+            manager_agent=self._manager(block),
             mounts=self._mounts(block),
+            anchors=self._anchors.texts,
+            llm=block.get("llm"),
             agents=agents,
-            tasks=_assigned(tasks, list(agents)),
-            folder=file.resolve().parent if file else FilePath.cwd(),
+            tasks=tasks,
+            folder=self._files.folder,
+            carried=self._carried_by(block, CREW),
         )
+
+    def _refuse_foreign(self, data: Any) -> None:
+        """Ends at once where there is no sense in looking further.
+
+        Raises:
+            CrewDefinitionError: This is no crew.
+        """
+        if not isinstance(data, dict):
+            self._source.problem((), f"a crew must be a mapping, not {shown(data)}")
+        elif isinstance(data.get("crew"), dict | list):
+            message = "'crew' wraps the crew: its keys (name, agents, tasks) belong at the top of the file"
+            self._source.problem(("crew",), message, at_key=True)
+        elif (looks := foreign(data, self._source.file)) is not None:
+            self._source.problem((), looks)
+        else:
+            return
+        self._source.raise_problems()
 
     def _agent(self, key: str, value: dict[str, Any]) -> AgentConfig:
         block = self._block(value, ("agents", key), AGENT)
-        self._check_model(block)
+        self._check_model(block, "llm")
         return AgentConfig(
             id=key,
-            role=block.text("role") or "",
-            goal=block.text("goal") or "",
-            backstory=block.text("backstory") or "",
+            role=self._text(block, "role"),
+            goal=self._text(block, "goal"),
+            backstory=self._text(block, "backstory"),
             tools=_once(block.names("tools")),
+            llm=block.get("llm"),
+            carried=self._carried_by(block, AGENT),
         )
 
     def _task(self, key: str, value: dict[str, Any]) -> TaskConfig:
         block = self._block(value, ("tasks", key), TASK)
+        self._check_model(block, "llm_override")
+        deliverable = block.name("deliverable")
         return TaskConfig(
             id=key,
             description=self._description(block),
-            expected_output=block.text("expected_output") or "",
+            expected_output=self._text(block, "expected_output"),
             agent=block.name("agent") or "",
-            dependencies=_once(block.names("dependencies")),
+            dependencies=_once(block.names("dependencies") + block.names("context")),
             tools=None if block.get("tools") is None else _once(block.names("tools")),
-            deliverable=block.name("deliverable"),
+            deliverable=deliverable and self._expanded(block, "deliverable", deliverable),
             circuit_breaker=self._breaker(block),
+            llm_override=block.get("llm_override"),
+            carried=self._carried_by(block, TASK),
         )
 
     def _description(self, block: Block) -> str:
-        text = block.text("description")
         if not block.require("description"):
             return ""
+        text = self._text(block, "description")
         if block.get("description") is None:
             block.problem("description", "must be text, not null")
-        elif text is not None and not text.strip():
+        elif isinstance(block.get("description"), str) and not text.strip():
             block.problem("description", "must not be empty")
-        return text or ""
+        return text
+
+    def _text(self, block: Block, key: str) -> str:
+        return self._expanded(block, key, block.text(key) or "")
+
+    def _expanded(self, block: Block, key: str, text: str) -> str:
+        """A text with its anchors filled in; what is meant as one and is none gets a warning."""
+        self._warn_of_strangers(block.at(key), text)
+        try:
+            return self._anchors.expand(text)
+        except ValueError as error:
+            block.problem(key, str(error))
+            return text
+
+    def _warn_of_strangers(self, path: Path, text: str) -> None:
+        for name in self._anchors.strangers(text):
+            hint = self._source.hint(name, self._anchors.texts)
+            meant = f" (did you mean '*{hint}'?)" if hint else ""
+            what = "is no text" if name in self._anchors.others else "is no anchor"
+            self.warn(path, "unknown-anchor", f"'*{name}' {what}{meant}: it stays as it is")
+
+    def _read_anchors(self, block: Block) -> Anchors:
+        anchors = read_anchors(self._source, block.get("anchors"), block.at("anchors"))
+        self._anchors = anchors
+        for name, text in anchors.texts.items():
+            self._warn_of_strangers((*block.at("anchors"), name), text)
+        return anchors
 
     def _members(self, block: Block, key: str) -> list[tuple[str, dict[str, Any]]]:
         """The agents or the tasks, those that can be read at all."""
-        one = key.removesuffix("s")
-        value = block.get(key)
-        if value is None:
-            self._source.problem(block.path, f"'{key}' is missing: a crew needs at least one {one}")
+        members = block.get(key)
+        if not (isinstance(members, dict) and members):
+            self._say_none(block, key, members)
             return []
-        if not isinstance(value, dict):
-            block.problem(key, f"must be a mapping of {one} ids to {key}, not {shown(value)}")
-            return []
-        if not value:
-            block.problem(key, f"is empty: a crew needs at least one {one}")
-        for name, content in value.items():
+        for name, content in members.items():
+            read_name(self._source, name, (key, name))
             if not isinstance(content, dict):
                 self._source.problem((key, name), f"must be a mapping, not {shown(content)}")
-        return [(name, content) for name, content in value.items() if isinstance(content, dict)]
+        return [(name, content) for name, content in members.items() if isinstance(content, dict)]
 
-    def _check_process(self, block: Block) -> None:
+    def _say_none(self, block: Block, key: str, found: Any) -> None:
+        """There are no agents, or no tasks; unless those are in a file that could not be read."""
+        one = key.removesuffix("s")
+        if found is not None and not isinstance(found, dict):
+            block.problem(key, f"must be a mapping of {one} ids to {key}, not {shown(found)}")
+        elif not self._files.unread & {key, "crew"}:
+            if found is None:
+                self._source.problem(block.path, f"'{key}' is missing: a crew needs at least one {one}")
+            else:
+                block.problem(key, f"is empty: a crew needs at least one {one}")
+        self._files.unread.add(key)
+
+    def _process(self, block: Block) -> str:
         written = block.name("process")
         if written is None:
-            return
+            return PROCESSES[0]
         folded = written.strip().lower()
         if folded in LATER_PROCESSES:
-            block.problem("process", f"process '{folded}' is not there yet: only {_listed(PROCESSES)} is")
+            block.problem("process", f"process '{folded}' is not there yet: {_listed(PROCESSES)} are")
+            if folded == "hierarchical" and block.get("manager_agent") is None:
+                block.problem("process", "process 'hierarchical' needs a 'managerAgent'")
         elif folded not in PROCESSES:
             hint = self._source.hint(folded, [*PROCESSES, *LATER_PROCESSES])
-            block.problem("process", f"unknown process '{written}': valid is {_listed(PROCESSES)}", hint)
+            block.problem("process", f"unknown process '{written}': valid are {_listed(PROCESSES)}", hint)
+        return folded
 
-    def _check_model(self, block: Block) -> None:
+    def _graph(self, block: Block, process: str) -> GraphBlock | None:
+        graph = read_graph_block(self._source, block.get("graph_config"), block.at("graph_config"))
+        if process != "graph" and _says_something(block.get("graph_config")):
+            self._carry(block.at("graph_config"))
+        return graph
+
+    def _manager(self, block: Block) -> str | None:
+        """Who leads in a process that is not there yet: anywhere else nobody does."""
+        manager = block.name("manager_agent")
+        if manager is not None:
+            self._carry(block.at("manager_agent"))
+        return manager
+
+    def _carry(self, path: Path) -> None:
+        """Remembers a key that has no effect, by its file, once for each name."""
+        self._carried.setdefault(self._source.file_of(path), {}).setdefault(str(path[-1]), path)
+
+    def _carried_by(self, block: Block, table: KeyTable) -> dict[str, Any]:
+        carried = {key: value for key, value in block.values.items() if key in table.carried}
+        for key, value in carried.items():
+            if value is not None and key in KINDS:
+                KINDS[key](self._source, value, block.at(key))
+            if _says_something(value):
+                self._carry(block.at(key))
+        return {key: value for key, value in carried.items() if value is not None}
+
+    def _check_model(self, block: Block, key: str) -> None:
         """Only the offline model is there: any other name must not be taken for it."""
-        written = block.get("llm")
+        written = block.get(key)
         if written is None:
             return
         if isinstance(written, dict):
-            folded = {snake_case(key): value for key, value in written.items()}
+            folded = {snake_case(name): value for name, value in written.items()}
             written = folded.get("model") or folded.get("provider") or folded.get("name")
         if not (isinstance(written, str) and written.strip().lower() == "offline"):
-            block.problem("llm", f"the model {shown(written)} is not there yet: only 'offline' is")
+            block.problem(key, f"the model {shown(written)} is not there yet: only 'offline' is")
 
     def _breaker(self, block: Block) -> Any:
         return read_breaker_block(self._source, block.get("circuit_breaker"), block.at("circuit_breaker"))
@@ -189,17 +282,17 @@ class _CrewReader:
 
     def _block(self, value: dict[str, Any], path: Path, table: KeyTable) -> Block:
         """The known keys of a mapping; what is said of the others depends on their kind."""
-        left = {}
+        left: dict[str, Any] = {}
         for key, content in value.items():
             folded = snake_case(key)
             if folded in table.later:
-                if content:
+                if _says_something(content):
                     self._source.problem((*path, key), f"'{key}' is not there yet", at_key=True)
             elif folded in table.all_names:
                 left[key] = content
             else:
                 self._unknown_key((*path, key), key, table)
-        return read_block(self._source, left, path, table.known, aliases=table.aliases, unused=table.carried)
+        return read_block(self._source, left, path, table.known | table.carried)
 
     def _unknown_key(self, path: Path, key: str, table: KeyTable) -> None:
         hint = self._source.hint(snake_case(key), table.all_names)
@@ -210,10 +303,9 @@ class _CrewReader:
         self.warn(path, "unknown-key", f"unknown key '{key}'{meant}: it has no effect")
 
 
-def _assigned(tasks: dict[str, TaskConfig], agents: list[str]) -> dict[str, TaskConfig]:
-    """Tasks that name no agent go round among all of them (seed 002)."""
-    turns = itertools.cycle(agents or [""])
-    return {key: task if task.agent else replace(task, agent=next(turns)) for key, task in tasks.items()}
+def _says_something(value: Any) -> bool:
+    """Whether a key that has no effect is worth a note: switched off, it is as good as absent."""
+    return value is not None and value is not False and value not in ("", [], {})
 
 
 def _text_or_refuse(entry: Any) -> str:

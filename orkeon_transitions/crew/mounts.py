@@ -145,6 +145,20 @@ class Mounts:
                 except OSError as error:
                     raise ToolError(f"{path} cannot be written: {error.strerror}") from error
 
+    def trace(self, path: str) -> tuple[int, ...] | None:
+        """What changes when a file is written; None where there is no file that may be looked at."""
+        try:
+            mount, names = self._locate(path)
+            with self._opened_parent(mount, names, path) as parent:
+                found = (
+                    os.stat(names[-1], dir_fd=parent, follow_symlinks=False)
+                    if isinstance(parent, int)
+                    else _below(names[-1], parent, path).stat()
+                )
+        except (OSError, ToolError):
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+
     def entries(self, path: str) -> list[str]:
         """Lists a directory: names in order, those of directories with a `/` at their end.
 

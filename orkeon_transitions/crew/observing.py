@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from orkeon_transitions.crew.results import CrewResult, TaskResult
 from orkeon_transitions.facts import TransitionResult
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from orkeon_transitions.machines import AsyncTaskExecution
 
 log = logging.getLogger(__name__)
+
+LifeCycle = Literal["crew", "agent", "task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +50,59 @@ class TaskMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskRetried:
+    """A machine's work on a task failed, and the process will begin the task again with another machine.
+
+    Attributes:
+        task: The task's key.
+        result: The task's result as it would stand without a retry.
+        retry: Which retry this will be, from 1.
+        max_retries: How many there may be.
+    """
+
+    task: str
+    result: TaskResult
+    retry: int
+    max_retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatusMoved:
+    """A life cycle made a transition: `crew_status`, `agent_status` or `task_status`.
+
+    Attributes:
+        kind: Whose it is: `crew`, `agent` or `task`.
+        name: The crew's name, or the key of the agent or the task.
+        transition: The fact.
+    """
+
+    kind: LifeCycle
+    name: str
+    transition: TransitionResult
+
+
+@dataclass(frozen=True, slots=True)
 class CrewObserver:
     """Functions that are told what happens in a run, each in the run's own thread.
 
     One that raises is logged and changes nothing. Leave out what is not wanted.
 
     Attributes:
-        task_started: Told of each task that is begun.
+        task_started: Told of each task that is begun, again for each machine that it gets.
         task_moved: Told of each transition of a task's machine.
         task_finished: Told of each task's result; skipped and never begun tasks too.
         crew_finished: Told of the result once, also when the run was cancelled or an error ends it: the
             partial result is then what was done until there.
+        task_retried: Told of each task that failed and will be begun again by the process.
+        status_moved: Told of each transition of the life cycles of the crew, its agents and its tasks.
     """
 
     task_started: Callable[[TaskStarted], Any] | None = None
     task_moved: Callable[[TaskMoved], Any] | None = None
     task_finished: Callable[[TaskResult], Any] | None = None
     crew_finished: Callable[[CrewResult], Any] | None = None
+    task_retried: Callable[[TaskRetried], Any] | None = None
+    status_moved: Callable[[StatusMoved], Any] | None = None
 
 
 def tell(listener: Callable[[Any], Any] | None, fact: Any) -> None:

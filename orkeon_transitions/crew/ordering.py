@@ -33,6 +33,21 @@ def in_order(dependencies: Dependencies) -> list[str]:
     return ordered
 
 
+def in_waves(dependencies: Dependencies) -> list[list[str]]:
+    """Groups tasks so that each needs only tasks of earlier groups, and is in the first that it can be in.
+
+    Args:
+        dependencies: For each task, the tasks that it needs; without cycles, every name known.
+    """
+    wave_of: dict[str, int] = {}
+    for name in in_order(dependencies):
+        wave_of[name] = 1 + max((wave_of[needed] for needed in dependencies[name]), default=-1)
+    waves: list[list[str]] = [[] for _ in range(1 + max(wave_of.values(), default=-1))]
+    for name in dependencies:
+        waves[wave_of[name]].append(name)
+    return waves
+
+
 def find_cycles(dependencies: Dependencies) -> list[list[str]]:
     """Finds cycles, no task in two of them: each as its path, the first name again at the end."""
     left = {name: [one for one in needed if one in dependencies] for name, needed in dependencies.items()}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
+
+from orkeon_transitions.examples import functions_of
 
 CREW_FILE = "crew.yaml"
 OUTPUT_FOLDER = "orkeon-output"
@@ -21,19 +24,33 @@ def example_file(name: str | os.PathLike[str]) -> Path | None:
     return _examples() / named / CREW_FILE if named in example_names() else None
 
 
+def example_functions(file: Path) -> list[Callable[..., str]]:
+    """What the agents of a packaged crew may call besides the built-in tools; nothing for any other crew."""
+    name = _example_of(file)
+    return [] if name is None else functions_of(name)
+
+
 def output_folder(file: Path) -> Path | None:
     """Where a packaged crew may write: below the current directory, never into the installed package.
 
     Args:
-        file: A crew file.
+        file: A crew's file or folder.
 
     Returns:
         `./orkeon-output/<example>`, or None for a crew that is not packaged.
     """
+    name = _example_of(file)
+    return None if name is None else Path.cwd() / OUTPUT_FOLDER / name
+
+
+def _example_of(file: Path) -> str | None:
+    """The packaged example to which a crew's file or folder belongs."""
     root = _examples().resolve()
-    if not file.resolve().is_relative_to(root):
+    try:
+        resolved = file.resolve()
+    except (OSError, RuntimeError):  # such as a link to itself: whoever reads the file says so
         return None
-    return Path.cwd() / OUTPUT_FOLDER / file.resolve().relative_to(root).parts[0]
+    return resolved.relative_to(root).parts[0] if root in resolved.parents else None
 
 
 def _examples() -> Path:

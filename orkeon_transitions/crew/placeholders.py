@@ -74,6 +74,5 @@ def _missing(name: str, path: Path, inputs: Mapping[str, Any], source: Source) -
     at = camel if camel in source.places else path
     line, column = source.place(at)
     where = ".".join(map(str, path))
-    return Problem(
-        source.file, line, column, where, f"the input '{name}' is missing", nearest(name, map(str, inputs))
-    )
+    message, hint = f"the input '{name}' is missing", nearest(name, map(str, inputs))
+    return Problem(source.file_of(at), line, column, where, message, hint)

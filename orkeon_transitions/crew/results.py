@@ -74,6 +74,38 @@ class TaskOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineRun:
+    """How one machine of a task went. Most tasks have one; the graph process makes one for each attempt.
+
+    Attributes:
+        machine_id: The machine's name in journals.
+        agent: The key of the agent that worked.
+        state: The state in which the machine was left.
+        output: What it gave.
+        error: Why it did not complete, or None.
+        history: Every transition of the machine, in order.
+    """
+
+    machine_id: str
+    agent: str
+    state: str
+    output: str = ""
+    error: str | None = None
+    history: tuple[TransitionResult, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The machine's run as plain JSON data; its transitions stand in the task's history."""
+        return {
+            "machine_id": self.machine_id,
+            "agent": self.agent,
+            "state": self.state,
+            "output": self.output,
+            "error": self.error,
+            "transitions": len(self.history),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TaskResult:
     """How one task went.
 
@@ -83,11 +115,12 @@ class TaskResult:
         output: The text, or what there was of it when the task was stopped.
         error: Why it did not complete, or None.
         attempts: How often an agent set to work on it; 0 for a task that was never begun.
-        history: Every transition of the task's machine, in order.
-        agent: The key of the agent that did it.
+        history: Every transition of the task's machines, in order.
+        agent: The key of the agent that did it, or worked on it last.
         usage: What it spent.
-        machine_id: The machine's name in journals, or None where none was made.
-        state: The state in which the machine was left, or None.
+        machine_id: The last machine's name in journals, or None where none was made.
+        state: The state in which that machine was left, or None.
+        machines: Each machine that the task had, in order.
     """
 
     id: str
@@ -100,6 +133,7 @@ class TaskResult:
     usage: Usage = field(default_factory=Usage)
     machine_id: str | None = None
     state: str | None = None
+    machines: tuple[MachineRun, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -118,6 +152,7 @@ class TaskResult:
             "error": self.error,
             "usage": self.usage.to_dict(),
             "machine_id": self.machine_id,
+            "machines": [machine.to_dict() for machine in self.machines],
             "history": [transition_dict(step) for step in self.history],
         }
 
@@ -133,7 +168,7 @@ class CrewResult:
         error: What failed or was cut short, task by task, or None.
         usage: What all tasks spent.
         tasks: By task key, in file order.
-        run_id: The run's own name; the task machines are `<run_id>/<task>`.
+        run_id: The run's own name; the task machines are `<run_id>/<task>`, further ones `<run_id>/<task>#2`.
         states: Where the life cycles of the crew, its agents and its tasks ended.
     """
 

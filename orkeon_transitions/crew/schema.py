@@ -7,14 +7,25 @@ from typing import Any
 
 from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
+from orkeon_transitions.crew.resolution import RETRY_CYCLES
 from orkeon_transitions.definition.schema import Schema, both_spellings, machine_schema, said
 
 _TEXT: Schema = {"type": ["string", "null"]}
 _NAMES: Schema = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": ["string", "null"]}]}
 _BREAKER: Schema = {"anyOf": [{"$ref": "#/$defs/circuit_breaker"}, {"type": "null"}]}
 _MODEL: Schema = {"anyOf": [{"enum": ["offline", None]}, {"type": "object"}], "description": "`offline`."}
+_ANCHORS: Schema = {"type": ["object", "array", "null"]}
 _LATER: Schema = {"enum": [None, False, "", [], {}], "description": "Not there yet."}
 _CARRIED: Schema = {"description": "Accepted, without effect."}
+_FLAG: Schema = {"type": ["boolean", "null"]}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
+_KINDS: Mapping[str, Schema] = {
+    "verbose": {"type": ["boolean", "integer", "null"], "minimum": 0},
+    "allow_delegation": _FLAG,
+    "async_execution": _FLAG,
+    "max_iter": _COUNT,
+    "max_rpm": _COUNT,
+}
 
 
 def crew_schema() -> dict[str, Any]:
@@ -28,7 +39,8 @@ def crew_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "orkeon_transitions crew",
         "description": "Agents and the tasks that they do, each through a task machine.",
-        **_mapping(CREW, _crew_keys(), required=("agents", "tasks")),
+        # Not required: agents and tasks may stand in files beside it.
+        **_mapping(CREW, _crew_keys()),
         "$defs": {
             "agent": _mapping(AGENT, _agent_keys()),
             "task": _mapping(TASK, _task_keys(), required=("description",)),
@@ -44,6 +56,9 @@ def _crew_keys() -> Mapping[str, Schema]:
         # In any case: an editor may still offer the names.
         "process": said("How the tasks are run.", {"anyOf": [{"enum": list(PROCESSES)}, _TEXT]}),
         "circuit_breaker": said("The limits of every task.", _BREAKER),
+        "graph_config": said("The limits of the graph process.", _graph()),
+        "manager_agent": said("Who leads in the process `hierarchical`, which is not there yet.", _TEXT),
+        "anchors": said("Texts that others call by name, as in `*tone`.", _ANCHORS),
         "mounts": said("Folders that tools may touch: 'host:/virtual:ro' or ':rw'.", _NAMES),
         "llm": _MODEL,
         "agents": said("The agents by id.", _members("agent")),
@@ -67,17 +82,34 @@ def _task_keys() -> Mapping[str, Schema]:
         "expected_output": said("What the answer should look like.", _TEXT),
         "agent": said("Who does it; left out, the agents take turns.", _TEXT),
         "dependencies": said("Tasks whose outputs it needs.", _NAMES),
+        "context": said("Another word for `dependencies`; both may be there.", _NAMES),
+        "llm_override": _MODEL,
         "tools": said("Names of tools, in place of the agent's.", _NAMES),
-        "deliverable": said("The file that the agent writes, below a mount with ':rw'.", _TEXT),
+        "deliverable": said("The file that is written, below a mount with ':rw'.", _TEXT),
         "circuit_breaker": said("The task's own limits.", _BREAKER),
     }
 
 
 def _breaker() -> Schema:
     schema: Schema = machine_schema()["$defs"]["circuit_breaker"]
-    limit = {"type": ["integer", "null"], "minimum": 0}
-    limits = {name: said(f"How many: {name.replace('_', ' ')}.", limit) for name in GUARD_LIMITS}
+    limits = {name: said(f"How many: {name.replace('_', ' ')}.", _COUNT) for name in GUARD_LIMITS}
     return schema | {"properties": schema["properties"] | both_spellings(limits)}
+
+
+def _graph() -> Schema:
+    limits = machine_schema()["$defs"]["circuit_breaker"]["properties"]
+    seconds = limits["maxTotalDurationSeconds"]
+    cycles = f"How often failed tasks are queued again; {RETRY_CYCLES} if left out."
+    keys: Mapping[str, Schema] = {
+        "max_retry_cycles": said(cycles, _COUNT),
+        "circuit_breaker_preset": limits["preset"],
+        "preset": limits["preset"],
+        "max_transitions": limits["maxTransitions"],
+        "max_state_visits": limits["maxStateVisits"],
+        "max_total_duration": seconds,
+        "max_total_duration_seconds": seconds,
+    }
+    return {"type": ["object", "null"], "properties": both_spellings(keys), "additionalProperties": False}
 
 
 def _members(kind: str) -> Schema:
@@ -85,7 +117,7 @@ def _members(kind: str) -> Schema:
 
 
 def _mapping(table: KeyTable, keys: Mapping[str, Schema], *, required: tuple[str, ...] = ()) -> Schema:
-    aliases = {alias: keys[meant] for alias, meant in table.aliases.items()}
-    others = dict.fromkeys(sorted(table.later), _LATER) | dict.fromkeys(sorted(table.carried), _CARRIED)
-    schema: Schema = {"type": "object", "properties": both_spellings({**keys, **aliases, **others})}
+    carried = {name: _CARRIED | _KINDS.get(name, {}) for name in sorted(table.carried)}
+    others = dict.fromkeys(sorted(table.later), _LATER) | carried
+    schema: Schema = {"type": "object", "properties": both_spellings({**keys, **others})}
     return schema | ({"required": list(required)} if required else {})

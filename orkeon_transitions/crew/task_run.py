@@ -1,4 +1,4 @@
-"""One task of one run: its machine, the attempts at it, its result."""
+"""One machine of one task: the attempts at it, and the task's result so far."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
-from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
+from orkeon_transitions.crew.deliverables import Deliverable
+from orkeon_transitions.crew.executors import AgentExecutor, TaskContext, WorkFailedError, attempted
 from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted, tell
-from orkeon_transitions.crew.results import TaskOutcome, TaskResult, TaskRunStatus
+from orkeon_transitions.crew.results import MachineRun, TaskOutcome, TaskResult, TaskRunStatus
+from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.errors import CircuitBrokenError, StateLeftError
 from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
@@ -28,7 +30,7 @@ _STATUS_OF: Mapping[TaskState, TaskRunStatus] = {
 
 @dataclass(slots=True)
 class TaskRun:
-    """Drives a task's machine from `assigned` to its end.
+    """Drives a task's machine from `assigned` to its end. A machine that a process makes later has its own.
 
     Attributes:
         task: What is to be done, inputs filled in.
@@ -36,6 +38,8 @@ class TaskRun:
         executor: Does each attempt.
         context: What the executor is given, with the machine.
         observer: Who watches.
+        deliverable: The file that the task promises, or None.
+        before: What earlier machines made of the task, or None.
     """
 
     task: TaskConfig
@@ -43,6 +47,8 @@ class TaskRun:
     executor: AgentExecutor
     context: TaskContext
     observer: CrewObserver
+    deliverable: Deliverable | None = None
+    before: TaskResult | None = None
     _history: list[TransitionResult] = field(default_factory=list, init=False)
     _output: str = field(default="", init=False)
     _error: str | None = field(default=None, init=False)
@@ -70,19 +76,32 @@ class TaskRun:
 
     def result(self) -> TaskResult:
         """The result as it stands."""
-        state = self._machine.state
-        status = _STATUS_OF.get(state, TaskRunStatus.FAILED)
+        this = self._this_machine()
+        status = _STATUS_OF.get(self._machine.state, TaskRunStatus.FAILED)
+        before = self.before or TaskResult(self.task.id, status)
         return TaskResult(
             id=self.task.id,
             status=status,
-            output=self._output or self.context.partial,
-            error=None if status is TaskRunStatus.COMPLETED else self._why(),
+            output=this.output or before.output,
+            error=this.error,
             attempts=self.context.attempt,
-            history=tuple(self._history),
+            history=(*before.history, *this.history),
             agent=self.agent.id,
             usage=self.context.usage,
+            machine_id=this.machine_id,
+            state=this.state,
+            machines=(*before.machines, this),
+        )
+
+    def _this_machine(self) -> MachineRun:
+        state = self._machine.state
+        return MachineRun(
             machine_id=self._machine.machine_id,
+            agent=self.agent.id,
             state=str(state),
+            output=self._output or self.context.partial,
+            error=None if state is TaskState.COMPLETED else self._why(),
+            history=tuple(self._history),
         )
 
     async def _drive(self) -> None:
@@ -104,7 +123,8 @@ class TaskRun:
         except (CircuitBrokenError, StateLeftError):
             # The machine knows why, and the result shows it.
             return True
-        self._output = outcome.output
+        # An attempt that gave nothing does not take away what an earlier one gave.
+        self._output = outcome.output or self._output
         self.context.feedback = None
         if self.context.is_over:
             return True
@@ -120,11 +140,25 @@ class TaskRun:
         if not await self._fire("submit_for_validation"):
             return False
         if outcome.output.strip():
-            self._error = None
-            return await self._fire("validation_passed")
+            # Where the file could not be written the machine has gone on: the next turn sees where it is.
+            return not await self._deliver(outcome.output) or await self._fire("validation_passed")
         self._error = outcome.error or "the output is empty"
         self.context.feedback = EMPTY_OUTPUT
         return await self._fire("validation_failed") or await self._fire("fail")
+
+    async def _deliver(self, output: str) -> bool:
+        """Sees to it that the file is there: the work of the state `validating`; False if it cannot be."""
+        if self.deliverable is None:
+            return True
+        work = attempted(call_anything, self.deliverable.complete, output)
+        try:
+            await self._machine.during(work, done=None, failed="fail")
+        except WorkFailedError as error:
+            self._error = f"the deliverable could not be written: {error}"
+            return False
+        except (CircuitBrokenError, StateLeftError):
+            return False
+        return True
 
     async def _fire(self, trigger: str) -> bool:
         """Fires; True if it was made."""

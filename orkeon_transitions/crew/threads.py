@@ -16,10 +16,27 @@ async def call_anything(function: Callable[..., Any], /, *args: Any, **kwargs: A
     A plain function runs in a thread of its own, since nothing can interrupt it: whoever waits can be
     cancelled, the late answer is dropped, and the thread does not keep the program from ending.
     """
-    if inspect.iscoroutinefunction(function):
+    if _is_async(function):
         return await function(*args, **kwargs)
-    answer = await _in_thread(function, *args, **kwargs)
+    future = _in_thread(function, *args, **kwargs)
+    try:
+        answer = await future
+    except asyncio.CancelledError:
+        if future.done() and not future.cancelled() and future.exception() is None:
+            _drop(future.result())
+        raise
     return await answer if inspect.isawaitable(answer) else answer
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives a coroutine: an async function, or an object whose call is one."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _drop(answer: Any) -> None:
+    """Lets go of an answer that nobody waits for; a coroutine would complain that it was never awaited."""
+    if inspect.iscoroutine(answer):
+        answer.close()
 
 
 def _in_thread(function: Callable[..., Any], *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
@@ -29,6 +46,7 @@ def _in_thread(function: Callable[..., Any], *args: Any, **kwargs: Any) -> async
 
     def settle(value: Any, error: BaseException | None) -> None:
         if future.done():
+            _drop(value)
             return
         if error is None:
             future.set_result(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from orkeon_transitions.definition.findings import Finding
 from orkeon_transitions.definition.names import nearest
@@ -61,6 +61,7 @@ class Source:
         problems: What is wrong so far.
         notes: What was accepted without having an effect.
         error: The class of the error that `raise_problems` raises.
+        files: The files of parts that stand in one of their own, by path.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Source:
         self.error = error
         self.places: dict[Path, Place] = {}
         self.key_places: dict[Path, Place] = {}
+        self.files: dict[Path, str | None] = {}
         self._hints: dict[tuple[str, frozenset[str]], str | None] = {}
         self._comparisons = 0
 
@@ -91,11 +93,38 @@ class Source:
 
     def problem_at(self, place: Place, message: str, hint: str | None = None, *, path: Path = ()) -> None:
         """Adds a problem with a place of its own."""
-        self.problems.append(Problem(self.file, *place, dotted(path), message, hint))
+        self.problems.append(Problem(self.file_of(path), *place, dotted(path), message, hint))
 
     def note(self, path: Path, code: str, message: str) -> None:
         """Adds a note about the key at a path."""
-        self.notes.append(Finding("note", code, dotted(path), self.key_place(path)[0], message))
+        self.notes.append(self.finding("note", path, code, message))
+
+    def finding(self, severity: Literal["warning", "note"], path: Path, code: str, message: str) -> Finding:
+        """Makes a finding about the key at a path, without keeping it."""
+        line, column = self.key_place(path)
+        return Finding(severity, code, dotted(path), line, message, column, self.file_of(path))
+
+    def file_of(self, path: Path) -> str | None:
+        """The file in which a part stands."""
+        if not self.files:
+            return self.file
+        while path and path not in self.files:
+            path = path[:-1]
+        return self.files.get(path, self.file)
+
+    def graft(self, other: Source, path: Path, *, below: Path = ()) -> None:
+        """Takes in the places of what stands in another source, once its data was put here.
+
+        Args:
+            other: What was read from another file. Its problems and notes stay its own.
+            path: Where its data is here.
+            below: Which part of it is; all of it if left out.
+        """
+        self.files[path] = other.file
+        for mine, others in ((self.places, other.places), (self.key_places, other.key_places)):
+            for inner, place in others.items():
+                if inner[: len(below)] == below:
+                    mine[(*path, *inner[len(below) :])] = place
 
     def hint(self, name: str, names: Iterable[str]) -> str | None:
         """The nearest valid name; each name is looked for once, and only with so many comparisons in all."""
@@ -109,13 +138,20 @@ class Source:
         return self._hints[asked]
 
     def raise_problems(self) -> None:
-        """Raises what is wrong, all at once and in the order of the file.
+        """Raises what is wrong, all at once and in the order of the file, or of the files.
 
         Raises:
             DefinitionError: Or the class that `error` names, if there is a problem.
         """
         if self.problems:
-            raise self.error(sorted(self.problems, key=lambda found: (found.line or 0, found.column or 0)))
+            names = dict.fromkeys([self.file, *self.files.values()])
+            order = {name: index for index, name in enumerate(names)}
+            raise self.error(
+                sorted(
+                    self.problems,
+                    key=lambda found: (order.get(found.file, -1), found.line or 0, found.column or 0),
+                )
+            )
 
     def origin(self) -> Origin:
         """What is kept beside a definition that was read from here."""

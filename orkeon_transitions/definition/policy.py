@@ -65,7 +65,13 @@ def read_policy(source: Source, value: Any, path: Path) -> CircuitBreakerPolicy 
 
 
 def read_policy_block(
-    source: Source, value: Any, path: Path, *, further: Collection[str] = ()
+    source: Source,
+    value: Any,
+    path: Path,
+    *,
+    further: Collection[str] = (),
+    limits: Collection[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
 ) -> PolicyBlock | None:
     """Reads a `circuit_breaker` block field by field.
 
@@ -74,6 +80,8 @@ def read_policy_block(
         value: The block.
         path: Where it is.
         further: Keys that may be there besides the policy's, in snake_case; they are left to the caller.
+        limits: The policy's fields that may be there; all of them if left out.
+        aliases: Other names of the keys, besides those that every block may use.
 
     Returns:
         What is written there; None for null, and for what is no mapping. Wrong fields are left out.
@@ -83,10 +91,11 @@ def read_policy_block(
     if not isinstance(value, dict):
         source.problem(path, f"must be a mapping such as {{preset: strict}}, not {shown(value)}")
         return None
-    known = {"preset", *_READERS, *further}
-    block = read_block(source, value, path, known, aliases=DURATION_ALIASES)
+    readers = {name: read for name, read in _READERS.items() if limits is None or name in limits}
+    known = {"preset", *readers, *further}
+    block = read_block(source, value, path, known, aliases={**DURATION_ALIASES, **(aliases or {})})
     fields = {}
-    for name, read in _READERS.items():
+    for name, read in readers.items():
         if block.get(name) is not None:
             content = read(source, block.get(name), block.at(name))
             if content is not None:

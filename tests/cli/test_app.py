@@ -58,7 +58,6 @@ def test_no_command_shows_the_help(orkeon):
         (["run", "x.yaml", "--watch"], "--watch"),
         (["run", "x.yaml", "--store", "sqlite://"], "--store"),
         (["run", "x.yaml", "--report", "r.html"], "--report"),
-        (["run", "x.yaml", "--diagrams", "d"], "--diagrams"),
         (["replay"], "LOG"),
         (["check"], "FILE..."),
     ],

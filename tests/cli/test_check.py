@@ -34,10 +34,120 @@ def files(folder, little_crew):
 def test_good_files_are_told_what_they_are(orkeon, files):
     done = orkeon("check", "good.yaml", "little.yaml")
     assert done.code == 0
-    assert done.out.splitlines() == [
+    assert done.out.splitlines()[:2] == [
         "good.yaml: ok (machine m, 2 states, 1 trigger)",
         "little.yaml: ok (crew little, 2 agents, 2 tasks)",
     ]
+
+
+LIMITED = """\
+process: graph
+graphConfig: {maxRetryCycles: 1, maxTotalDurationSeconds: 90.5}
+circuitBreaker: {preset: default, maxTransitions: 0, useDegradedMode: true}
+agents:
+  a: {role: r}
+tasks:
+  one: {description: d}
+  two: {description: d, circuitBreaker: {maxRetries: 2, meters: {tokens: 500}}}
+  three: {description: d}
+"""
+
+
+def test_each_task_s_limits_are_told_with_where_they_come_from(orkeon, folder):
+    (folder / "limited.yaml").write_text(LIMITED)
+    lines = orkeon("check", "limited.yaml").out.splitlines()
+    assert lines[:7] == [
+        "limited.yaml: ok (crew limited, 1 agent, 3 tasks)",
+        "  the graph over the tasks",
+        "    maxRetryCycles              1  graphConfig",
+        "    maxTransitions             50  preset strict",
+        "    maxStateVisits              6  widened",
+        "    maxTotalDurationSeconds  90.5  graphConfig",
+        "  each task: one, three",
+    ]
+    assert [line.split() for line in lines[7:17]] == [
+        ["maxTransitions", "off", "crew"],
+        ["stateTimeoutSeconds", "300", "preset", "default"],
+        ["maxStateVisits", "154", "widened"],
+        ["maxTotalDurationSeconds", "1800", "preset", "default"],
+        ["useDegradedMode", "yes", "crew"],
+        ["maxRepeats", "4", "default"],
+        ["maxRetries", "0", "graph", "process"],
+        ["maxToolCallsPerRound", "10", "default"],
+        ["maxValidationRetries", "3", "default"],
+        ["task:", "two"],
+    ]
+    assert ["maxRetries", "2", "task"] in [line.split() for line in lines[17:]]
+    assert ["meters", "tokens", "500", "task"] in [line.split() for line in lines[17:]]
+
+
+def test_limits_are_there_for_programs(orkeon, folder):
+    (folder / "limited.yaml").write_text(LIMITED)
+    (folder / "good.yaml").write_text(GOOD)
+    crew, machine = orkeon("check", "--json", "limited.yaml", "good.yaml").json["files"]
+    assert machine["limits"] is None
+    assert list(crew["limits"]["tasks"]) == ["one", "two", "three"]
+    assert crew["limits"]["tasks"]["two"]["meters"] == {"value": {"tokens": 500}, "origin": "task"}
+    assert crew["limits"]["graph"]["maxTotalDurationSeconds"] == {"value": 90.5, "origin": "graphConfig"}
+
+
+def test_limits_are_readable_in_eighty_columns_and_left_out_when_quiet(orkeon, folder):
+    tasks = "".join(f"  task-number-{n}: {{description: d}}\n" for n in range(40))
+    (folder / "many.yaml").write_text(f"agents:\n  a: {{role: r}}\ntasks:\n{tasks}")
+    lines = orkeon("check", "many.yaml").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum("task-number-39" in line for line in lines) == 1
+    assert orkeon("check", "--quiet", "many.yaml").out == ""
+
+
+def crew_folder(folder, **changed):
+    files = {"crew.yaml": "name: tea\n", "agents.yaml": "cook: {role: Cook}\n"}
+    files["tasks.yaml"] = "boil:\n  description: d\n  agent: cook\n"
+    path = folder / "tea"
+    path.mkdir()
+    for name, text in (files | {f"{name}.yaml": text for name, text in changed.items()}).items():
+        (path / name).write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("named", ["tea", "tea/crew.yaml"])
+def test_a_crew_s_folder_is_checked_as_one(orkeon, folder, named):
+    crew_folder(folder, agents="cook: {role: Cook, colour: red, maxIter: 3}\n")
+    done = orkeon("check", named)
+    assert done.code == 0, done.out
+    assert [line.partition(": ")[0] for line in done.out.splitlines()[:2]] == [
+        "tea/agents.yaml:1:20", "tea/agents.yaml:1:33",
+    ]  # fmt: skip
+    assert f"{named}: ok (crew tea, 1 agent, 1 task)" in done.out
+
+
+def test_the_problems_of_a_crew_s_files_come_each_with_its_own(orkeon, folder):
+    crew_folder(folder, agents="cook: {role: 7}\n", tasks="boil:\n  description: d\n  agent: coook\n")
+    done = orkeon("check", "tea")
+    assert done.code == 2
+    assert [line.partition(": ")[0] for line in done.out.splitlines()] == [
+        "tea/agents.yaml:1:14", "tea/tasks.yaml:3:10",
+    ]  # fmt: skip
+    (report,) = orkeon("check", "--json", "tea").json["files"]
+    assert [remark["file"] for remark in report["remarks"]] == ["tea/agents.yaml", "tea/tasks.yaml"]
+    assert report["limits"] is None
+
+
+@pytest.mark.parametrize(
+    ("file", "looks"),
+    [("agents", "it looks like the agents of a crew"), ("tasks", "it looks like the tasks of a crew")],
+)
+def test_a_part_of_a_crew_is_told_what_it_is(orkeon, folder, file, looks):
+    crew_folder(folder)
+    done = orkeon("check", f"tea/{file}.yaml")
+    assert done.code == 2
+    assert looks in done.out
+
+
+def test_an_example_that_ships_is_checked_by_its_name(orkeon, folder):
+    done = orkeon("check", "103-ts-codebase-with-fsm")
+    assert done.code == 0
+    assert "103-ts-codebase-with-fsm: ok (crew ts-codebase-with-fsm, 7 agents, 7 tasks)" in done.out
 
 
 def test_every_problem_has_its_place(orkeon, files):
@@ -67,7 +177,7 @@ def test_warnings_refuse_a_file_only_under_strict(orkeon, files, file, line, cod
     assert [LINE.fullmatch(text)["line"] for text in found] == [str(line)]
     assert "warning: " in found[0]
     assert int(LINE.fullmatch(found[0])["column"]) > 1
-    assert done.out.splitlines()[-1].startswith(f"{file}.yaml: ok")
+    assert f"\n{file}.yaml: ok" in done.out
     strict = orkeon("check", "--strict", f"{file}.yaml")
     assert strict.code == 2
     assert "warning: " not in strict.out

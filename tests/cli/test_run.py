@@ -195,7 +195,7 @@ def test_the_nearest_example_is_offered(orkeon):
 
 def test_what_is_not_there_yet_is_refused_by_name(orkeon, little_crew):
     text = little_crew.read_text()
-    for process in ("parallel", "hierarchical", "consensual", "graph", "autonomous"):
+    for process in ("hierarchical", "consensual", "autonomous"):
         little_crew.write_text(f"process: {process}\n{text}")
         done = orkeon("run", "little.yaml")
         assert done.code == 2

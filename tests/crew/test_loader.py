@@ -1,11 +1,12 @@
 """Crew files: every problem at once, each with its place."""
 
 import re
+from datetime import timedelta
 
 import pytest
 
 from orkeon_transitions.crew import load_crew
-from orkeon_transitions.errors import CrewDefinitionError
+from tests.crew.crew_texts import HEAD, TASKS, problems_of
 
 GOOD = """\
 name: tea
@@ -17,14 +18,6 @@ tasks:
   boil: {description: Boil water, expectedOutput: Hot water, agent: cook}
   pour: {description: Pour, expected_output: Tea, agent: cook, dependencies: [boil]}
 """
-HEAD = "agents:\n  cook: {role: Cook}\n  chef: {role: Chef}\n"
-TASKS = "tasks:\n  boil: {description: d}\n"
-
-
-def problems_of(text, **options):
-    with pytest.raises(CrewDefinitionError) as raised:
-        load_crew(text, **options)
-    return raised.value.problems
 
 
 def test_a_good_crew_loads():
@@ -54,13 +47,12 @@ def test_null_where_absent_is_fine_is_fine():
         f"{nulls}graphConfig: null\nagents:\n  cook: {{role: null, goal: ~, tools: null}}\n"
         f"tasks:\n  t: {{description: d, {task_nulls}, circuitBreaker: {{preset: null, maxRetries: null}}}}\n"
     )
-    assert crew.tasks["t"].agent == "cook"
+    assert crew.tasks["t"].agent == ""
     assert crew.findings == ()
 
 
-def test_tasks_without_an_agent_go_round():
-    crew = load_crew(HEAD + "tasks:\n" + "".join(f"  t{n}: {{description: d}}\n" for n in range(3)))
-    assert [task.agent for task in crew.tasks.values()] == ["cook", "chef", "cook"]
+def test_a_task_may_leave_its_agent_to_the_run():
+    assert load_crew(HEAD + TASKS).tasks["boil"].agent == ""
 
 
 def test_all_problems_come_at_once_in_the_order_of_the_file(tmp_path):
@@ -86,47 +78,6 @@ def test_all_problems_come_at_once_in_the_order_of_the_file(tmp_path):
         (6, "tasks.pour.circuitBreaker.maxRetries", None),
     ]
     assert all(problem.file == str(file) and problem.column for problem in problems)
-
-
-# case G01
-@pytest.mark.parametrize(
-    ("tasks", "path"),
-    [
-        ("a: {d: [b]}, b: {d: [c]}, c: {d: [a]}", "a -> b -> c -> a"),
-        ("a: {d: [a]}", "a -> a"),
-        ("a: {d: [b]}, b: {d: [a]}, d: {d: []}", "a -> b -> a"),
-    ],
-)
-def test_cycles_are_named_with_their_path(tasks, path):
-    rows = tasks.replace("{d:", "{description: x, dependencies:")
-    problems = problems_of(f"{HEAD}tasks: {{{rows}}}\n")
-    assert [problem.message for problem in problems] == [f"tasks wait for each other: {path}"]
-    assert problems[0].line == 4
-
-
-# case G02
-@pytest.mark.parametrize(
-    ("task", "message", "hint"),
-    [
-        ("agent: coock", "unknown agent 'coock': there are cook, chef", "cook"),
-        ("dependencies: [biol]", "unknown task 'biol': there is boil", "boil"),
-        ("dependencies: zzz", "unknown task 'zzz': there is boil", None),
-        ("tools: [directory_raed]", "unknown tool 'directory_raed'", "directory_read"),
-    ],
-)
-def test_what_is_named_must_be_there(task, message, hint):
-    (problem,) = problems_of(f"{HEAD}tasks:\n  boil: {{description: d, {task}}}\n")
-    assert problem.message.startswith(message)
-    assert (problem.hint, problem.line) == (hint, 5)
-
-
-def test_a_name_is_found_where_it_stands_whatever_came_twice_before():
-    tools = "".join(f"      - {name}\n" for name in ("file_read", "file_read", "7", "raed"))
-    text = f"agents:\n  cook:\n    tools:\n{tools}{TASKS}"
-    assert [(problem.line, problem.path) for problem in problems_of(text)] == [
-        (6, "agents.cook.tools[2]"),
-        (7, "agents.cook.tools[3]"),
-    ]
 
 
 # case G05
@@ -156,52 +107,72 @@ def test_a_wrong_shape_is_said(text, needle):
     assert all(problem.line for problem in problems)
 
 
-# case G07
-def test_both_spellings_may_say_the_same_and_nothing_else():
-    same = "expectedOutput: x, expected_output: x"
-    assert load_crew(f"{HEAD}tasks:\n  t: {{description: d, {same}}}\n").tasks["t"].expected_output == "x"
-    (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, {same[:-1]}y}}\n")
-    assert "'expectedOutput' and 'expected_output' are the same key" in problem.message
+@pytest.mark.parametrize("name", ["", "  ", "a\\nb", "a\\eb"])
+@pytest.mark.parametrize("kind", ["agents", "tasks"])
+def test_an_id_is_a_name(name, kind):
+    parts = {"agents": "cook", "tasks": "boil"} | {kind: name}
+    text = f'agents:\n  "{parts["agents"]}": {{}}\ntasks:\n  "{parts["tasks"]}": {{description: d}}\n'
+    (problem,) = problems_of(text)
+    assert "name" in problem.message
+    assert problem.line == (2 if kind == "agents" else 4)
 
 
-def test_context_is_another_word_for_dependencies():
-    crew = load_crew(f"{HEAD}tasks:\n  a: {{description: d}}\n  b: {{description: d, context: [a]}}\n")
-    assert crew.tasks["b"].dependencies == ("a",)
+def test_the_hierarchical_process_asks_for_its_manager_before_it_is_there():
+    messages = [problem.message for problem in problems_of(f"process: hierarchical\n{HEAD}{TASKS}")]
+    assert messages == [
+        "process 'hierarchical' is not there yet: 'sequential', 'parallel', 'graph' are",
+        "process 'hierarchical' needs a 'managerAgent'",
+    ]
+    (problem,) = problems_of(f"process: hierarchical\nmanagerAgent: chef\n{HEAD}{TASKS}")
+    assert "is not there yet" in problem.message
 
 
-LATER = {
-    "": [
-        "graphConfig: {maxRetryCycles: 2}", "managerAgent: cook", "planning: true", "memory: true",
-        "humanInput: true", "guardrails: [x]", "mcpServers: {a: b}", "consensus: {mode: majority}",
-        "executionBudget: strict", "responseSchema: {type: object}", "knowledge_sources: [a.txt]",
-    ],
-    "agent": ["llmOverride: gpt", "mcp_servers: [x]", "knowledgeSources: [x]", "reasoning: true"],
-    "task": ["humanInput: true", "guardrail: x", "output_json: X", "async_execution: true"],
-}  # fmt: skip
+@pytest.mark.parametrize("process", ["Hierarchical", "consensual", "AUTONOMOUS"])
+def test_other_processes_are_refused_by_name(process):
+    (problem,) = problems_of(f"process: {process}\nmanagerAgent: cook\n{HEAD}{TASKS}")
+    assert problem.message == (
+        f"process '{process.lower()}' is not there yet: 'sequential', 'parallel', 'graph' are"
+    )
+
+
+@pytest.mark.parametrize("process", ["sequential", "Parallel", "' GRAPH '", "null"])
+def test_the_processes_that_are_there(process):
+    crew = load_crew(f"process: {process}\n{HEAD}{TASKS}")
+    expected = "sequential" if process == "null" else process.strip("' ").lower()
+    assert (crew.config.process, crew.findings) == (expected, ())
+
+
+def graph_crew(block):
+    return f"process: graph\ngraphConfig: {{{block}}}\n{HEAD}{TASKS}"
+
+
+def test_a_graph_config_is_read():
+    written = "maxRetryCycles: 0, circuit_breaker_preset: Permissive, maxTotalDurationSeconds: 5"
+    block = load_crew(graph_crew(written)).config.graph_config
+    assert (block.max_retry_cycles, block.preset) == (0, "permissive")
+    assert block.fields == {"max_total_duration": timedelta(seconds=5)}
 
 
 @pytest.mark.parametrize(
-    ("where", "line"), [(where, line) for where, lines in LATER.items() for line in lines]
+    ("written", "needle", "hint"),
+    [
+        ("maxRetryCycles: -1", "0 or more", None),
+        ("maxRetryCycles: '2'", "whole number", None),
+        ("circuitBreakerPreset: strickt", "unknown preset 'strickt'", "strict"),
+        ("maxRetryCycle: 2", "unknown key 'maxRetryCycle'", "max_retry_cycles"),
+        ("stateTimeoutSeconds: 2", "unknown key", None),
+        ("maxTransitions: 1, max_transitions: 2", "are the same key", None),
+    ],
 )
-def test_what_comes_later_is_refused_by_name(where, line):
-    body = {"": "", "agent": "", "task": ""} | {where: f", {line}" if where else f"{line}\n"}
-    text = (
-        f"{body['']}agents:\n  cook: {{role: x{body['agent']}}}\n"
-        f"tasks:\n  boil: {{description: d{body['task']}}}\n"
-    )
-    (problem,) = problems_of(text)
-    assert problem.message == f"'{line.partition(':')[0]}' is not there yet"
+def test_a_wrong_graph_config_is_said(written, needle, hint):
+    (problem,) = problems_of(graph_crew(written))
+    assert needle in problem.message
+    assert (problem.hint, problem.line) == (hint, 2)
 
 
-@pytest.mark.parametrize("process", ["hierarchical", "Parallel", "consensual", "GRAPH", "autonomous"])
-def test_other_processes_are_refused_by_name(process):
-    (problem,) = problems_of(f"process: {process}\n{HEAD}{TASKS}")
-    assert problem.message == f"process '{process.lower()}' is not there yet: only 'sequential' is"
-
-
-def test_switched_off_is_as_good_as_absent():
-    off = "planning: false\nmemory: false\nhumanInput: false\nguardrails: []\ngraphConfig: {}\n"
-    assert load_crew(off + HEAD + TASKS).findings == ()
+def test_a_graph_config_without_a_graph_has_no_effect():
+    crew = load_crew(f"graphConfig: {{maxRetryCycles: 1}}\n{HEAD}{TASKS}")
+    assert [found.message for found in crew.findings] == ["carried, not acted on: graphConfig"]
 
 
 @pytest.mark.parametrize("llm", ["offline", "Offline", "{model: offline}", "{provider: offline}"])
@@ -219,39 +190,9 @@ def test_no_other_model_is_taken_for_it(llm, where):
     assert "not there yet: only 'offline' is" in problem.message
 
 
-def test_carried_keys_are_noted_once_each():
-    crew = load_crew(
-        f"verbose: true\nversion: 2\nagents:\n  cook: {{maxIter: 3, allow_delegation: false}}\n{TASKS}"
-    )
-    notes = [(finding.severity, finding.path, finding.line) for finding in crew.findings]
-    assert notes == [
-        ("note", "verbose", 1),
-        ("note", "version", 2),
-        ("note", "agents.cook.maxIter", 4),
-        ("note", "agents.cook.allow_delegation", 4),
-    ]
-
-
-def test_an_unknown_key_is_a_warning_and_with_strict_an_error():
-    text = f"agents:\n  cook: {{backstroy: x}}\n{TASKS}"
-    (finding,) = load_crew(text).findings
-    assert (finding.severity, finding.code, finding.line) == ("warning", "unknown-key", 2)
-    assert "did you mean 'backstory'?" in finding.message
-    (problem,) = problems_of(text, strict=True)
-    assert (problem.message, problem.hint) == ("unknown key 'backstroy'", "backstory")
-
-
-def test_thousands_of_unknown_keys_are_no_matter():
-    keys = "".join(f"unknwon{n}: x\n" for n in range(5_000))
-    assert len(load_crew(keys + HEAD + TASKS).findings) == 5_000
-
-
-@pytest.mark.timeout(20)
-def test_thousands_of_unknown_names_are_no_matter():
-    tasks = "".join(f"  task{n}: {{description: d, dependencies: [tsak{n}]}}\n" for n in range(2_000))
-    problems = problems_of(f"{HEAD}tasks:\n{tasks}")
-    assert len(problems) == 2_000
-    assert problems[0].hint
+def test_a_model_of_a_task_s_own_is_not_taken_for_the_offline_one():
+    (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, llmOverride: gpt-5}}\n")
+    assert problem.path == "tasks.t.llmOverride"
 
 
 @pytest.mark.parametrize(
@@ -269,11 +210,6 @@ def test_wrong_mounts_are_said(mounts, needle):
     assert needle in str(problem)
 
 
-def test_a_folder_that_is_not_there_is_a_warning():
-    (finding,) = load_crew(f"mounts: ['./nowhere-at-all:/x:ro', './later:/y:rw']\n{HEAD}{TASKS}").findings
-    assert (finding.code, finding.path) == ("missing-folder", "mounts[0]")
-
-
 def test_a_home_is_a_folder_of_the_host(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     crew = load_crew(f"mounts: ['~:/x:ro', '~/later:/y:rw']\n{HEAD}{TASKS}")
@@ -289,37 +225,6 @@ def test_a_folder_whose_name_is_too_long_is_not_there():
     assert crew.run_sync().success
 
 
-@pytest.mark.parametrize("deliverable", ["/x/a.md", "/y", "/y/../x/a", "a.md", "/yy/a.md"])
-def test_a_deliverable_must_lie_where_files_may_be_written(deliverable):
-    (problem,) = problems_of(
-        f"mounts: ['.:/x:ro', './later:/y:rw']\n{HEAD}"
-        f"tasks:\n  t: {{description: d, deliverable: {deliverable}, tools: [file_write]}}\n"
-    )
-    assert "must be a file below a folder that may be written: /y" in problem.message
-
-
-def test_a_deliverable_that_nobody_can_write_is_a_warning():
-    crew = load_crew(
-        f"mounts: ['./later:/y:rw']\n{HEAD}tasks:\n  t: {{description: d, deliverable: /y/a.md}}\n"
-    )
-    assert [finding.code for finding in crew.findings] == ["unwritten-deliverable"]
-    (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, deliverable: /y/a.md}}\n")
-    assert "there is no mount with ':rw'" in problem.message
-
-
-def test_own_tools_can_be_named():
-    def weigh(what: str) -> int:
-        """Weighs."""
-        return len(what)
-
-    text = f"agents:\n  cook: {{tools: [weigh]}}\n{TASKS}"
-    assert load_crew(text, tools=[weigh]).agents["cook"].tools == ("weigh",)
-    (problem,) = problems_of(text)
-    assert "unknown tool 'weigh'" in problem.message
-    assert "load_crew(..., tools=[...]) takes your own" in problem.message
-    assert "the command line knows the built-in ones only" in problem.message
-
-
 def test_two_own_tools_of_one_name_are_refused():
     def weigh() -> int: ...
 
@@ -332,11 +237,15 @@ def test_what_cannot_be_read_is_one_clear_problem(tmp_path, kind):
     path = tmp_path / kind
     if kind == "folder":
         path.mkdir()
-        (path / "crew.yaml").write_text(GOOD)
     elif kind == "binary":
         path.write_bytes(b"\x00\x01\xff")
     elif kind == "large":
         path.write_text("# " + "x" * 1_000_001)
     (problem,) = problems_of(path)
-    needle = {"missing.yaml": "no such file", "folder": "not there yet", "binary": "binary", "large": "1 MB"}
+    needle = {
+        "missing.yaml": "no such file",
+        "folder": "a folder without",
+        "binary": "binary",
+        "large": "1 MB",
+    }
     assert re.search(needle.get(kind, "too long"), str(problem))

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import orkeon_transitions
-from orkeon_transitions.crew import example_names, load_crew
+from orkeon_transitions.crew import example_names, graph_limits, load_crew
 from orkeon_transitions.crew.resolution import running_limits
 from orkeon_transitions.errors import CrewDefinitionError
 
@@ -35,9 +35,9 @@ def test_it_is_a_supervisor_and_six_specialists():
     (supervised,) = [task for task in crew.tasks.values() if task.agent == "supervisor"]
     assert len(supervised.dependencies) == 6
     for task in crew.tasks.values():
-        policy = running_limits(crew.config.circuit_breaker, task.circuit_breaker).policy
+        policy = running_limits(crew.config, task).policy
         assert policy.use_degraded_mode
-    limits = running_limits(crew.config.circuit_breaker, supervised.circuit_breaker)
+    limits = running_limits(crew.config, supervised)
     policy = limits.policy
     assert (policy.max_transitions, policy.max_state_visits) == (200, 20)
     assert policy.state_timeout.total_seconds() == 600
@@ -77,3 +77,57 @@ def test_folders_of_an_own_crew_lie_beside_its_file(tmp_path, monkeypatch):
     assert [mount.host for mount in crew.mounts] == [place / "in", place / "out"]
     assert asyncio.run(crew.run()).success
     assert (place / "out" / "x.md").exists()
+
+
+# ---- 102: a crew that runs as a graph
+GRAPH = "102-graph-orchestration"
+
+
+def test_the_graph_example_retries_what_the_feed_let_down(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = tree(PACKAGE / "examples")
+    crew = load_crew(GRAPH, strict=True)
+    assert crew.findings == ()
+    result = crew.run_sync()
+    assert result.success, result.error
+    attempts = {task.id: task.attempts for task in result.tasks.values()}
+    assert attempts == {"collect": 2, "validate": 1, "analyse": 1, "report": 1}
+    assert [machine.state for machine in result.tasks["collect"].machines] == ["failed", "completed"]
+    assert "dropped the connection" in result.tasks["collect"].machines[0].error
+    assert (tmp_path / "orkeon-output" / GRAPH / "reports" / "counters.md").exists()
+    assert tree(PACKAGE / "examples") == before, "nothing is written into the package"
+
+
+def test_the_graph_example_is_four_in_a_line_under_strict_limits():
+    crew = load_crew(GRAPH)
+    assert [task.dependencies for task in crew.tasks.values()] == [
+        (),
+        ("collect",),
+        ("validate",),
+        ("analyse",),
+    ]
+    assert {task.agent for task in crew.tasks.values()} == set(crew.agents)
+    limits = graph_limits(crew.config)
+    assert (crew.config.process, limits.max_retry_cycles) == ("graph", 2)
+    assert limits.policy.use_degraded_mode
+    assert (limits.policy.max_state_visits, limits.policy.max_transitions) == (12, 50)
+
+
+def test_the_feed_lets_each_crew_down_once():
+    for _ in range(2):
+        crew = load_crew(GRAPH)
+        assert [crew.run_sync().tasks["collect"].attempts for _ in range(2)] == [2, 1]
+
+
+def test_the_feed_is_the_examples_alone(tmp_path):
+    file = tmp_path / "crew.yaml"
+    file.write_text((PACKAGE / "examples" / GRAPH / "crew.yaml").read_text())
+    with pytest.raises(CrewDefinitionError, match="unknown tool 'counter_feed'"):
+        load_crew(file)
+
+
+def test_a_link_to_itself_is_no_example(tmp_path):
+    link = tmp_path / "crew.yaml"
+    link.symlink_to(link)
+    with pytest.raises(CrewDefinitionError):
+        load_crew(link)

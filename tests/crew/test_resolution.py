@@ -1,10 +1,20 @@
 """DESIGN 7 and seed 000: task over crew over preset over strict, field by field."""
 
+import json
+from datetime import timedelta
+
 import pytest
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
-from orkeon_transitions.crew import make_task_machine, resolve_guard_context, resolve_policy
-from orkeon_transitions.crew.resolution import running_limits
+from orkeon_transitions.crew import (
+    graph_limits,
+    load_crew,
+    make_task_machine,
+    resolve_graph_policy,
+    resolve_guard_context,
+    resolve_policy,
+    running_limits,
+)
 from orkeon_transitions.errors import CrewDefinitionError
 from orkeon_transitions.machines import TaskExecution
 
@@ -72,8 +82,20 @@ def test_a_wrong_block_is_refused(block, needle):
         resolve_policy(None, block)
 
 
+def crew_of(*tasks, **blocks):
+    """A crew with a block for each task, made as a file would make it."""
+    crew = {"agents": {"a": {"role": "r"}}, **blocks}
+    crew["tasks"] = {f"t{n}": {"description": "d", "circuitBreaker": task} for n, task in enumerate(tasks)}
+    return load_crew(json.dumps(crew) + "\n").config
+
+
+def limits_of(crew_block, task_block, **blocks):
+    config = crew_of(task_block, circuitBreaker=crew_block, **blocks)
+    return running_limits(config, config.tasks["t0"])
+
+
 def test_presets_are_widened_to_the_declared_budgets():
-    limits = running_limits({"preset": "strict", "maxRetries": 1}, {"maxToolCallsPerRound": 40})
+    limits = limits_of({"preset": "strict", "maxRetries": 1}, {"maxToolCallsPerRound": 40})
     needed = TaskExecution.default_policy(max_retries=1, max_tool_calls_per_round=40)
     assert limits.guards == {"max_retries": 1, "max_tool_calls_per_round": 40, "max_validation_retries": 3}
     assert limits.policy.max_state_visits == needed.max_state_visits
@@ -85,15 +107,117 @@ def test_presets_are_widened_to_the_declared_budgets():
 def test_an_explicit_value_always_wins(level):
     blocks = [None, None]
     blocks[level] = {"maxStateVisits": 2, "maxTransitions": 3, "maxRepeats": 0}
-    policy = running_limits(*blocks).policy
+    limits = limits_of(*blocks)
+    policy = limits.policy
     assert (policy.max_state_visits, policy.max_transitions, policy.max_repeats) == (2, 3, 0)
+    level = "task" if level else "crew"
+    assert {limits.origins[name] for name in ("max_state_visits", "max_transitions", "max_repeats")} == {
+        level
+    }
 
 
 def test_a_preset_wider_than_the_budgets_stays():
-    assert (
-        running_limits({"preset": "permissive", "maxToolCallsPerRound": 0}, None).policy.max_transitions
-        == 1000
-    )
+    limits = limits_of({"preset": "permissive", "maxToolCallsPerRound": 0}, None)
+    assert limits.policy.max_transitions == 1000
+    assert limits.origins["max_transitions"] == "preset permissive"
+
+
+def test_each_limit_knows_where_it_comes_from():
+    crew = {"preset": "permissive", "stateTimeoutSeconds": 9, "maxRetries": 1, "maxToolCallsPerRound": 99}
+    origins = limits_of(crew, {"preset": "default", "maxRetries": 2, "meters": {"tokens": 5}}).origins
+    assert origins == {
+        "max_transitions": "widened",
+        "state_timeout": "crew",
+        "max_state_visits": "widened",
+        "max_total_duration": "preset default",
+        "use_degraded_mode": "preset default",
+        "meters": "task",
+        "max_repeats": "default",
+        "max_retries": "task",
+        "max_tool_calls_per_round": "crew",
+        "max_validation_retries": "default",
+    }
+
+
+@pytest.mark.parametrize(
+    ("crew", "task", "expected"),
+    [
+        (None, None, (0, "graph process")),
+        ({"maxRetries": 2}, None, (2, "crew")),
+        ({"maxRetries": 2}, {"maxRetries": 0}, (0, "task")),
+    ],
+)
+def test_in_the_graph_process_a_task_retries_only_if_it_is_written_out(crew, task, expected):
+    limits = limits_of(crew, task, process="graph")
+    assert (limits.guards["max_retries"], limits.origins["max_retries"]) == expected
+    needed = TaskExecution.default_policy(max_retries=expected[0])
+    assert limits.policy.max_state_visits == needed.max_state_visits
+
+
+@pytest.mark.parametrize(
+    ("graph", "crew", "expected"),
+    [
+        (None, None, CircuitBreakerPolicy.strict()),
+        ({}, {}, CircuitBreakerPolicy.strict()),
+        (None, {"preset": "permissive"}, CircuitBreakerPolicy.permissive()),
+        ({"maxRetryCycles": 7}, {"preset": "permissive"}, CircuitBreakerPolicy.permissive()),
+        ({"circuitBreakerPreset": "default"}, {"preset": "permissive"}, CircuitBreakerPolicy.default()),
+        ({"circuit_breaker_preset": "default"}, {"maxTransitions": 7}, CircuitBreakerPolicy.default()),
+        ({"max_transitions": 7}, {"preset": "permissive"},
+         CircuitBreakerPolicy.strict().model_copy(update={"max_transitions": 7})),
+        ({"preset": "default", "maxTotalDurationSeconds": 5}, None,
+         CircuitBreakerPolicy(max_total_duration=5)),
+    ],
+)  # fmt: skip
+def test_the_order_for_a_graph(graph, crew, expected):
+    assert resolve_graph_policy(graph, crew) == expected
+
+
+def test_a_graph_falls_back_to_what_the_program_gives():
+    permissive = CircuitBreakerPolicy.permissive()
+    assert resolve_graph_policy(None, None, permissive) == permissive
+    assert resolve_graph_policy({"maxStateVisits": 3}, None, permissive).max_transitions == 1000
+    assert resolve_graph_policy({"preset": "strict"}, None, permissive) == CircuitBreakerPolicy.strict()
+
+
+@pytest.mark.parametrize(
+    ("block", "needle"),
+    [
+        ({"circuitBreakerPreset": "x"}, "unknown preset"),
+        ({"maxRetryCycles": -1}, "0 or more"),
+        ({"useDegradedMode": True}, "unknown key"),
+    ],
+)
+def test_a_wrong_graph_block_is_refused(block, needle):
+    with pytest.raises(CrewDefinitionError, match=needle):
+        resolve_graph_policy(block, None)
+
+
+def test_a_graph_is_widened_to_what_its_tasks_need():
+    limits = graph_limits(crew_of(*[None] * 40, process="graph"))
+    assert limits.max_retry_cycles == 2
+    assert (limits.policy.max_state_visits, limits.policy.max_transitions) == (120, 241)
+    assert limits.policy.max_total_duration == timedelta(minutes=400)
+    assert limits.policy.state_timeout == timedelta(0)
+    assert [limits.origins[name] for name in ("max_state_visits", "max_transitions")] == ["widened"] * 2
+    assert limits.origins["max_retry_cycles"] == "default"
+
+
+def test_a_preset_that_is_wide_enough_for_a_graph_stays():
+    limits = graph_limits(crew_of(None, graphConfig={"preset": "default", "maxRetryCycles": 1}))
+    assert (limits.policy.max_state_visits, limits.policy.max_transitions) == (10, 100)
+    assert limits.policy.max_total_duration == timedelta(minutes=30)
+    assert limits.origins["max_state_visits"] == "preset default"
+    assert limits.origins["max_retry_cycles"] == "graphConfig"
+
+
+@pytest.mark.parametrize(("key", "origin"), [("graphConfig", "graphConfig"), ("circuitBreaker", "crew")])
+def test_a_graph_s_explicit_values_always_win(key, origin):
+    block = {"maxTransitions": 3, "maxStateVisits": 0, "maxTotalDurationSeconds": 1}
+    limits = graph_limits(crew_of(*[None] * 9, **{key: block}))
+    assert (limits.policy.max_transitions, limits.policy.max_state_visits) == (3, 0)
+    assert limits.policy.max_total_duration == timedelta(seconds=1)
+    assert {limits.origins[name] for name in ("max_transitions", "max_state_visits")} == {origin}
 
 
 def test_an_unknown_key_is_one_also_without_a_value():

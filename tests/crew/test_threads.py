@@ -1,5 +1,7 @@
 import asyncio
+import gc
 import threading
+import time
 
 import pytest
 
@@ -54,3 +56,39 @@ def test_an_answer_after_the_loop_has_ended_is_dropped():
     release.set()
     worker[0].join(10)
     assert not worker[0].is_alive()
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_a_coroutine_that_comes_too_late_is_closed(turns):
+    """Just before the answer is there, and just before whoever waits for it goes on."""
+    made = threading.Event()
+
+    async def never_run():
+        raise AssertionError
+
+    def slow():
+        made.set()
+        return never_run()
+
+    async def main():
+        waiting = asyncio.create_task(call_anything(slow))
+        await asyncio.sleep(0)
+        made.wait(10)
+        time.sleep(0.02)  # the thread ends while the loop stands still
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await asyncio.sleep(0)
+        gc.collect()
+
+    asyncio.run(main())
+
+
+def test_an_object_whose_call_is_async_needs_no_thread():
+    class Works:
+        async def __call__(self):
+            return threading.current_thread()
+
+    assert asyncio.run(call_anything(Works())) is threading.current_thread()

@@ -1,7 +1,8 @@
-"""Every node of a crew file, corrupted in turn, gives a problem on the right line; nothing else escapes."""
+"""Every node of a crew, corrupted in turn, is a problem in its file and line; nothing else escapes."""
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from tests.properties.test_corruption import MARK, Pairs, Raw, lines_of, tree_of
 FULL = {
     "name": "full",
     "goal": "Every key there is",
-    "process": "sequential",
+    "process": "graph",
     "llm": "offline",
     "circuitBreaker": {
         "preset": "strict",
@@ -27,6 +28,13 @@ FULL = {
         "maxRetries": 1,
         "maxToolCallsPerRound": 5,
         "max_validation_retries": 0,
+    },
+    "graphConfig": {
+        "maxRetryCycles": 1,
+        "circuitBreakerPreset": "default",
+        "max_transitions": 30,
+        "maxStateVisits": 9,
+        "maxTotalDurationSeconds": 7.5,
     },
     "mounts": [".:/code:ro", "./later:/out:rw"],
     "agents": {
@@ -44,13 +52,18 @@ FULL = {
             "description": "Pour",
             "expected_output": "Tea",
             "dependencies": ["boil"],
+            "context": ["boil"],
+            "llm_override": "offline",
             "tools": ["file_write"],
             "deliverable": "/out/tea.md",
             "circuit_breaker": {"maxTransitions": 30},
         },
     },
 }
-REFERENCES = {"process", "llm", "preset", "agent", "tools", "dependencies", "mounts", "deliverable"}
+REFERENCES = {
+    "process", "llm", "preset", "circuitBreakerPreset", "agent", "tools", "dependencies", "context", "mounts",
+    "deliverable", "llm_override",
+}  # fmt: skip
 KEYED_FREELY = {"agents", "tasks"}
 
 
@@ -84,21 +97,78 @@ def of_value(value: Any, key: str) -> Iterator[Any]:
         yield Raw("'7'")
 
 
-CORRUPTED = ["\n".join(lines_of(tree)) + "\n" for tree in corruptions(tree_of(FULL))]
+TREES = list(corruptions(tree_of(FULL)))
+PARTS = ("agents", "tasks")
 
 
-def test_the_whole_file_loads():
-    text = "\n".join(lines_of(tree_of(FULL))) + "\n"
-    assert load_crew(text, strict=True).findings == ()
-    assert len(CORRUPTED) > 100
+def text_of(tree: Any) -> str:
+    if isinstance(tree, Raw):
+        return f"{tree} {MARK}\n"
+    return "\n".join(lines_of(tree)) + "\n"
 
 
-@pytest.mark.parametrize("text", CORRUPTED)
-def test_each_corruption_is_found_on_its_line(text):
+def one_file(tree: Pairs) -> dict[str, str]:
+    return {"crew.yaml": text_of(tree)}
+
+
+def three_files(tree: Pairs) -> dict[str, str]:
+    main = Pairs([(key, value) for key, value in tree if key not in PARTS])
+    return {"crew.yaml": text_of(main)} | {f"{key}.yaml": text_of(dict(tree)[key]) for key in PARTS}
+
+
+def a_file_for_each(tree: Pairs) -> dict[str, str]:
+    files = three_files(tree)
+    for part in PARTS:
+        members = dict(tree)[part]
+        if isinstance(members, Pairs):
+            del files[f"{part}.yaml"]
+            files |= {f"{part}/{name}.yaml": text_of(value) for name, value in members}
+    return files
+
+
+LAYOUTS = (one_file, three_files, a_file_for_each)
+
+
+def fits(layout: Any, tree: Pairs) -> bool:
+    """Whether a tree can be put into files: no two files have one name."""
+    mappings = [] if layout is one_file else [Pairs(pair for pair in tree if pair[0] in PARTS)]
+    if layout is a_file_for_each:
+        mappings += [value for _, value in mappings[0] if isinstance(value, Pairs)]
+    return all(len(mapping) == len(dict(mapping)) for mapping in mappings)
+
+
+CORRUPTED = [(layout, tree) for layout in LAYOUTS for tree in TREES if fits(layout, tree)]
+
+
+def put(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_whole_crew_loads(tmp_path, layout):
+    crew = load_crew(put(tmp_path, layout(tree_of(FULL))), strict=True)
+    assert crew.findings == ()
+    assert list(crew.tasks) == ["boil", "pour"]
+    assert len(CORRUPTED) > 300
+
+
+@pytest.mark.parametrize(("layout", "tree"), CORRUPTED)
+def test_each_corruption_is_found_in_its_file_and_line(tmp_path, layout, tree):
+    files = layout(tree)
     with pytest.raises(CrewDefinitionError) as raised:
-        load_crew(text, strict=True)
-    (corrupted,) = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith(MARK)]
-    assert corrupted in {problem.line for problem in raised.value.problems}, str(raised.value)
+        load_crew(put(tmp_path, files), strict=True)
+    (corrupted,) = [
+        (str(tmp_path / name), number)
+        for name, text in files.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.endswith(MARK)
+    ]
+    found = {(problem.file, problem.line) for problem in raised.value.problems}
+    assert corrupted in found, str(raised.value)
 
 
 VALUES = st.recursive(
@@ -112,7 +182,7 @@ VALUES = st.recursive(
 
 
 @settings(deadline=None)
-@given(VALUES, st.sampled_from([None, *FULL]))
+@given(VALUES, st.sampled_from([None, "anchors", "managerAgent", *FULL]))
 def test_no_file_raises_anything_else(value, key):
     data = value if key is None else FULL | {key: value}
     try:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
-from orkeon_transitions.crew.config import CrewConfig, TaskConfig
+from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
+from orkeon_transitions.crew.deliverables import Deliverable
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
-from orkeon_transitions.crew.observing import CrewObserver, tell
-from orkeon_transitions.crew.ordering import in_order
+from orkeon_transitions.crew.mounts import Mounts
+from orkeon_transitions.crew.observing import CrewObserver, TaskRetried, tell
+from orkeon_transitions.crew.ordering import in_order, in_waves
 from orkeon_transitions.crew.processes.life_cycles import LifeCycles
 from orkeon_transitions.crew.resolution import running_limits
 from orkeon_transitions.crew.results import CrewResult, CrewRunStatus, TaskResult, TaskRunStatus, Usage
@@ -41,11 +45,14 @@ class RunOptions:
 
     Attributes:
         run_id: The run's own name.
-        inputs: What fills the placeholders.
         executor: Does each attempt at a task.
+        inputs: What fills the placeholders.
         observer: Who watches.
-        journal: Takes note of every task's machine, or None.
+        journal: Takes note of every task's machines, or None.
         clock: The monotonic clock of the machines, in seconds.
+        mounts: Where deliverables are written.
+        concurrency: How many tasks a process that runs several at once may run at once.
+        unavailable: Keys of agents that are out of service.
     """
 
     run_id: str
@@ -54,32 +61,88 @@ class RunOptions:
     observer: CrewObserver = field(default_factory=CrewObserver)
     journal: Journal | None = None
     clock: Callable[[], float] = time.monotonic
+    mounts: Mounts = field(default_factory=Mounts)
+    concurrency: int = 8
+    unavailable: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A task that may begin.
+
+    Attributes:
+        task: The task.
+        agent: Who will work.
+        earlier: What the tasks before it gave.
+    """
+
+    task: TaskConfig
+    agent: AgentConfig
+    earlier: Mapping[str, TaskResult]
 
 
 class CrewRun:
-    """One run of a crew, whatever its process. A crew may have many at the same time."""
+    """One run of a crew, whatever its process. A crew may have many at the same time.
+
+    Attributes:
+        config: The crew, inputs filled in.
+        options: What the program gave.
+        order: The tasks in the order of their dependencies, otherwise in file order.
+        waves: The tasks in groups, each of which needs only tasks of earlier groups.
+    """
 
     def __init__(self, config: CrewConfig, options: RunOptions) -> None:
-        self._config = config
-        self._options = options
+        self.config = config
+        self.options = options
+        dependencies = {task.id: task.dependencies for task in config.tasks.values()}
+        self.order: Sequence[str] = in_order(dependencies)
+        self.waves: Sequence[Sequence[str]] = in_waves(dependencies)
         self._results: dict[str, TaskResult] = {}
-        self.order: Sequence[str] = in_order({task.id: task.dependencies for task in config.tasks.values()})
-        self.life_cycles = LifeCycles(config)
+        self._begun: dict[str, None] = {}
+        self._retried: dict[str, TaskResult] = {}
+        self._machine_ids: set[str] = set()
+        self._stopped: str | None = None
+        publish = partial(tell, options.observer.status_moved)
+        self._life_cycles = LifeCycles(config, options.unavailable, publish)
 
-    async def perform(self, task_id: str) -> None:
-        """Does one task, or skips it if a task that it needs gave nothing.
+    def prepare(self, task_id: str) -> Job | None:
+        """Gets a task ready: chooses the agent, gathers what the tasks before it gave.
+
+        Returns:
+            None: the task has ended, since a task that it needs gave nothing or there is no agent for it.
+        """
+        task = self.config.tasks[task_id]
+        missing = [needed for needed in task.dependencies if not self._gave_something(needed)]
+        if missing:
+            self._never_begun(task, TaskRunStatus.SKIPPED, _in_vain(missing))
+            return None
+        chosen = self._life_cycles.agents.choose(task.agent)
+        if chosen is None:
+            why = f"agent '{task.agent}' is unavailable" if task.agent else "no agent is available"
+            self._never_begun(task, TaskRunStatus.FAILED, why)
+            return None
+        self._life_cycles.task_ready(task_id)
+        self._begun[task_id] = None
+        earlier = {one: self._results[one] for one in self.order if self._gave_something(one)}
+        return Job(task, self.config.agents[chosen], earlier)
+
+    async def perform(self, job: Job, *, retry: int = 0, max_retries: int = 0) -> bool:
+        """Makes a machine for a task and drives it to its end.
+
+        Args:
+            job: The task, ready.
+            retry: How often the process has begun the task before.
+            max_retries: How often it would begin it again: until then a failed task has not ended.
+
+        Returns:
+            Whether the task has ended.
 
         Raises:
             CancelledError: The run was cancelled; the task's result says so.
             Exception: What the journal raises.
         """
-        task = self._config.tasks[task_id]
-        missing = [needed for needed in task.dependencies if not self._gave_something(needed)]
-        if missing:
-            self._end(_skipped(task, missing))
-            return
-        self.life_cycles.task_began(task)
-        run = self._task_run(task)
+        run = self._task_run(job)
+        self._life_cycles.task_began(job.task.id, job.agent.id)
         try:
             await run.perform()
         except Exception as error:
@@ -88,7 +151,18 @@ class CrewRun:
         except BaseException:
             self._end(run.result())
             raise
-        self._end(run.result())
+        result = run.result()
+        if result.status is not TaskRunStatus.FAILED or retry >= max_retries:
+            self._end(result)
+            return True
+        self._life_cycles.attempt_ended(result)
+        self._retried[result.id] = result
+        tell(self.options.observer.task_retried, TaskRetried(result.id, result, retry + 1, max_retries))
+        return False
+
+    def stop(self, why: str) -> None:
+        """Lets the run end as failed: nothing more will be begun."""
+        self._stopped = why
 
     def finish(self, *, cancelled: bool = False, error: BaseException | None = None) -> CrewResult:
         """Puts the result together; tasks that were never begun are marked.
@@ -97,76 +171,100 @@ class CrewRun:
             cancelled: Whether the run was cancelled.
             error: What broke the run off, such as a journal that cannot be written.
         """
-        for task in self._config.tasks.values():
+        if error is not None:
+            self.stop(f"the run was broken off: {error}")
+        for task in self.config.tasks.values():
             if task.id not in self._results:
-                why = "the run was cancelled before" if cancelled else "the run was broken off before"
-                self._end(TaskResult(task.id, TaskRunStatus.CANCELLED, error=why, agent=task.agent))
-        tasks = {task_id: self._results[task_id] for task_id in self._config.tasks}
-        status = self._status(cancelled=cancelled, broken_off=error is not None)
-        self.life_cycles.run_ended(status)
+                self._leave(task, cancelled=cancelled)
+        tasks = {task_id: self._results[task_id] for task_id in self.config.tasks}
+        status = self._status(cancelled=cancelled)
+        self._life_cycles.run_ended(status)
         result = CrewResult(
-            crew=self._config.name,
+            crew=self.config.name,
             status=status,
             output=self._output(),
-            error=_why(tasks.values()) if error is None else f"the run was broken off: {error}",
+            error=self._stopped if error is not None else _why(self._stopped, tasks.values()),
             usage=sum((task.usage for task in tasks.values()), Usage()),
             tasks=tasks,
-            run_id=self._options.run_id,
-            states=self.life_cycles.states(),
+            run_id=self.options.run_id,
+            states=self._life_cycles.states(),
         )
-        tell(self._options.observer.crew_finished, result)
+        tell(self.options.observer.crew_finished, result)
         return result
 
-    def _task_run(self, task: TaskConfig) -> TaskRun:
-        limits = running_limits(self._config.circuit_breaker, task.circuit_breaker)
+    def _task_run(self, job: Job) -> TaskRun:
+        task, before = job.task, self._retried.get(job.task.id)
+        limits = running_limits(self.config, task)
         machine = AsyncTaskExecution(
             policy=limits.policy,
-            machine_id=f"{self._options.run_id}/{task.id}",
-            clock=self._options.clock,
+            machine_id=self._new_machine_id(task.id),
+            clock=self.options.clock,
             **limits.guards,
         )
-        if self._options.journal is not None:
-            self._options.journal.record(machine)
-        earlier = {
-            task_id: self._results[task_id]
-            for task_id in self.order
-            if task_id in self._results and self._gave_something(task_id)
-        }
+        if self.options.journal is not None:
+            self.options.journal.record(machine)
+        context = TaskContext(machine, self.options.inputs, job.earlier)
+        if before is not None:
+            context.attempt, context.usage = before.attempts, before.usage
         return TaskRun(
             task=task,
-            agent=self._config.agents[task.agent],
-            executor=self._options.executor,
-            context=TaskContext(machine, self._options.inputs, earlier),
-            observer=self._options.observer,
+            agent=job.agent,
+            executor=self.options.executor,
+            context=context,
+            observer=self.options.observer,
+            deliverable=Deliverable.of(self.options.mounts, task.deliverable) if task.deliverable else None,
+            before=before,
         )
 
+    def _new_machine_id(self, task_id: str) -> str:
+        first = f"{self.options.run_id}/{task_id}"
+        names = itertools.chain([first], (f"{first}#{number}" for number in itertools.count(2)))
+        chosen = next(name for name in names if name not in self._machine_ids)
+        self._machine_ids.add(chosen)
+        return chosen
+
     def _end(self, result: TaskResult) -> None:
+        """A task that was begun has its result."""
         self._results[result.id] = result
-        self.life_cycles.task_ended(result)
-        tell(self._options.observer.task_finished, result)
+        self._life_cycles.attempt_ended(result)
+        tell(self.options.observer.task_finished, result)
+
+    def _never_begun(self, task: TaskConfig, status: TaskRunStatus, why: str) -> None:
+        """A task has its result without an agent having worked on it."""
+        self._results[task.id] = TaskResult(task.id, status, error=why, agent=task.agent or None)
+        self._life_cycles.given_up(task.id)
+        tell(self.options.observer.task_finished, self._results[task.id])
+
+    def _leave(self, task: TaskConfig, *, cancelled: bool) -> None:
+        """The run is over, the task is not: what was reached stays."""
+        if (reached := self._retried.get(task.id)) is not None:
+            self._results[task.id] = reached
+            tell(self.options.observer.task_finished, reached)
+            return
+        why = "the run was cancelled before" if cancelled else "the run was broken off before"
+        self._never_begun(task, TaskRunStatus.CANCELLED, why)
 
     def _gave_something(self, task_id: str) -> bool:
         result = self._results.get(task_id)
         return result is not None and result.status in GAVE_SOMETHING
 
-    def _status(self, *, cancelled: bool, broken_off: bool) -> CrewRunStatus:
+    def _status(self, *, cancelled: bool) -> CrewRunStatus:
         if cancelled:
             return CrewRunStatus.CANCELLED
-        if broken_off:
+        if self._stopped is not None:
             return CrewRunStatus.FAILED
         ended = {result.status for result in self._results.values()}
         return next((status for worst, status in _GRAVEST if worst in ended), CrewRunStatus.COMPLETED)
 
     def _output(self) -> str:
         """The output of the last task that gave one."""
-        outputs = (self._results[task_id].output for task_id in reversed(self.order))
+        outputs = (self._results[task_id].output for task_id in reversed(self._begun))
         return next(filter(None, outputs), "")
 
 
-def _skipped(task: TaskConfig, missing: Sequence[str]) -> TaskResult:
+def _in_vain(missing: Sequence[str]) -> str:
     names = ", ".join(f"'{name}'" for name in missing)
-    error = f"it needs {names}, which gave nothing"
-    return TaskResult(task.id, TaskRunStatus.SKIPPED, error=error, agent=task.agent)
+    return f"it needs {names}, which gave nothing"
 
 
 def _broken_off(result: TaskResult, error: Exception) -> TaskResult:
@@ -174,11 +272,11 @@ def _broken_off(result: TaskResult, error: Exception) -> TaskResult:
     return replace(result, status=TaskRunStatus.FAILED, error=f"broken off: {error}")
 
 
-def _why(results: Iterable[TaskResult]) -> str | None:
-    """What went wrong, task by task."""
+def _why(stopped: str | None, results: Iterable[TaskResult]) -> str | None:
+    """What went wrong: with the run, and task by task."""
     reasons = [
         f"task '{result.id}' {result.status}: {result.error}"
         for result in results
         if result.status is not TaskRunStatus.COMPLETED
     ]
-    return "; ".join(reasons) or None
+    return "; ".join([*([stopped] if stopped else []), *reasons]) or None

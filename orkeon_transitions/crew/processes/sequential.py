@@ -8,4 +8,5 @@ from orkeon_transitions.crew.processes.process import CrewRun
 async def run_sequential(run: CrewRun) -> None:
     """Runs the tasks in the order of their dependencies, otherwise in file order."""
     for task_id in run.order:
-        await run.perform(task_id)
+        if (job := run.prepare(task_id)) is not None:
+            await run.perform(job)
