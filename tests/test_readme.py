@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from orkeon_transitions import load_crew
+
 README = Path(__file__).parent.parent / "README.md"
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.DOTALL | re.MULTILINE
@@ -24,6 +26,20 @@ def test_snippet_prints_what_the_readme_says(snippet, tmp_path, monkeypatch, cap
     code = compile(snippet["code"], f"README.md, line {line_of(snippet)}", "exec", dont_inherit=True)
     exec(code, {"__name__": "__readme__"})
     assert capsys.readouterr().out == (snippet["output"] or "")
+
+
+def test_the_crew_file_that_is_explained_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sources").mkdir()
+    text = re.search(
+        r"^```yaml\n(name: .*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    Path("crew.yaml").write_text(text[1], encoding="utf-8")
+    crew = load_crew("crew.yaml", strict=True)
+    assert crew.findings == []
+    result = crew.run_sync(inputs={"topic": "parsers"})
+    assert result.success
+    assert Path("reports", "report.md").is_file()
 
 
 def test_there_are_snippets_and_outputs():
