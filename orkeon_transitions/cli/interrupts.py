@@ -9,12 +9,13 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
+from orkeon_transitions.cli.app import INTERRUPTED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ABORTED = b"\norkeon: aborted; what was done until here is in the journal, if one was kept\n"
 SHOW_CURSOR = b"\x1b[?25h"
-INTERRUPTED = 130
 
 
 class Interrupts:

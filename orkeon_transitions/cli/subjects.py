@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,16 +23,16 @@ def find_machine(name: str) -> MachineDefinition:
         Mistake: There is neither a machine nor a file of that name, or it is a crew file.
         DefinitionError: The file is no machine definition.
     """
-    from orkeon_transitions.definition import load_definition
+    from orkeon_transitions.definition import load_definition, nearest
     from orkeon_transitions.machines import machine_definition, machine_names
 
     if name in machine_names():
         return machine_definition(name)
     path = Path(name)
     if not path.exists():
-        raise Mistake(
-            f"{name}: no such file, and no machine of that name ships{_hint(name, machine_names())}"
-        )
+        near = nearest(name, machine_names())
+        hint = f" (did you mean '{near}'?)" if near else ". `orkeon machines` lists those that do"
+        raise Mistake(f"{name}: no such file, and no machine of that name ships{hint}")
     try:
         return load_definition(path)
     except DefinitionError as error:
@@ -79,8 +78,3 @@ def is_journal(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(200).lstrip()
     return head.startswith(b"{") and any(key in head for key in (b'"timestamp"', b'"fact"', b'"from_state"'))
-
-
-def _hint(name: str, names: tuple[str, ...] | list[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean '{near[0]}'?)" if near else ". `orkeon machines` lists those that do"
