@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import uuid
-from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from orkeon_transitions.breaker import BreakerCounts, Repetition, Trip
     from orkeon_transitions.facts import Refusal, TransitionResult
     from orkeon_transitions.runtime.callbacks import Objection
     from orkeon_transitions.runtime.event import TriggerEvent
-
-SHOWN_PAYLOAD = 80
 
 
 class Firing:
@@ -68,44 +63,3 @@ class Firing:
     def told(self) -> TransitionResult | None:
         """The fact as it stands when the listeners hear it."""
         return self.result
-
-
-def payload_digest(trigger: str, payload: Mapping[str, Any]) -> str:
-    """A short hash of trigger and payload: equal for equal payloads, and never the payload itself.
-
-    A payload that cannot be put into text is equal to no other.
-    """
-    try:
-        text = _canonical([trigger, payload])
-    except Exception:  # noqa: BLE001 (a stranger's `repr`, or one that is nested too deeply)
-        return uuid.uuid4().hex
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _canonical(value: Any, inside: tuple[int, ...] = ()) -> str:
-    """A text that equal values have in common, whatever the order of their mappings and sets."""
-    kind: Any = type(value)
-    if kind.__repr__ is object.__repr__:
-        # It tells its address and no content, and an address is used again: it is like nothing else.
-        return uuid.uuid4().hex
-    if not isinstance(value, Mapping | Set | list | tuple):
-        return repr(value)
-    if id(value) in inside:
-        return "..."
-    inside = (*inside, id(value))
-    if isinstance(value, Mapping):
-        pairs = (f"{_canonical(key, inside)}: {_canonical(each, inside)}" for key, each in value.items())
-        return f"{{{', '.join(sorted(pairs))}}}"
-    parts = [_canonical(each, inside) for each in value]
-    return f"<{', '.join(sorted(parts))}>" if isinstance(value, Set) else f"[{', '.join(parts)}]"
-
-
-def payload_shown(trigger: str, payload: Mapping[str, Any]) -> str:
-    """Trigger and payload for a message, shortened."""
-    try:
-        arguments = ", ".join(f"{name}={value!r}" for name, value in payload.items())
-    except Exception:  # noqa: BLE001 (as above)
-        return f"'{trigger}' with a payload that has no text"
-    if len(arguments) > SHOWN_PAYLOAD:
-        arguments = arguments[: SHOWN_PAYLOAD - 1] + "…"
-    return f"'{trigger}' with ({arguments})" if arguments else f"'{trigger}' without a payload"

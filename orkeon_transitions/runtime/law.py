@@ -22,7 +22,6 @@ from orkeon_transitions.breaker import (
     judge_departure,
     judge_entry,
     judge_nesting,
-    judge_repetition,
 )
 from orkeon_transitions.errors import MachineBusyError
 from orkeon_transitions.facts import (
@@ -37,7 +36,8 @@ from orkeon_transitions.facts import (
 from orkeon_transitions.runtime import refusals
 from orkeon_transitions.runtime.asking import asking, asks_itself
 from orkeon_transitions.runtime.callbacks import Objection, objection_to
-from orkeon_transitions.runtime.firing import Firing, payload_digest, payload_shown
+from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.repeating import repeat
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase, Request
@@ -76,9 +76,8 @@ def wall(machine: Machine, firing: Firing, row: Row) -> Trip | None:
     trip = judge_entry(machine.policy, counts, row.dest)
     if trip is not None or row.repeatable or not machine.policy.max_repeats:
         return trip
-    firing.repetition = counts.repeated(payload_digest(firing.trigger, firing.event.payload))
-    shown = payload_shown(firing.trigger, firing.event.payload)
-    return judge_repetition(machine.policy, firing.repetition, shown)
+    firing.repetition, trip = repeat(machine.policy, counts, firing.trigger, firing.event.payload)
+    return trip
 
 
 def guards_pass(machine: Machine, firing: Firing, row: Row, *, only_asked: bool = False) -> Steps[bool]:

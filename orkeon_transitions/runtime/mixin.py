@@ -29,10 +29,8 @@ from orkeon_transitions.breaker import (
     Trip,
     judge_departure,
     judge_entry,
-    judge_repetition,
 )
 from orkeon_transitions.errors import CircuitBrokenError
-from orkeon_transitions.runtime.firing import payload_digest, payload_shown
 from orkeon_transitions.runtime.mixin_degrading import degrade, degrade_async, trigger_name
 from orkeon_transitions.runtime.mixin_models import CLOCK_RUNS, WatchedModels
 from orkeon_transitions.runtime.mixin_places import (
@@ -44,6 +42,7 @@ from orkeon_transitions.runtime.mixin_places import (
 )
 from orkeon_transitions.runtime.mixin_states import entered_key, is_inside, state_key
 from orkeon_transitions.runtime.mixin_watch import StatusListener, Watch
+from orkeon_transitions.runtime.repeating import repeat
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -165,9 +164,7 @@ class CircuitBreakerMixin(WatchedModels):
             entered = entered_key(transition, event_data)
             trip = judge_entry(policy, watch.ahead(caller), entered)
         if trip is None and policy.max_repeats and not getattr(transition, "repeatable", True):
-            trigger, payload = event_data.event.name, payload_of(event_data)
-            repetition = watch.counts.repeated(payload_digest(trigger, payload))
-            trip = judge_repetition(policy, repetition, payload_shown(trigger, payload))
+            repetition, trip = repeat(policy, watch.counts, event_data.event.name, payload_of(event_data))
         if trip is None:
             event_data.breaker_promise = watch.promise(entered, caller, repetition)
         return trip
