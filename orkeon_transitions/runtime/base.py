@@ -79,17 +79,7 @@ class MachineBase(Generic[S, E]):
         states: type[Enum] | None = None,
         triggers: type[Enum] | None = None,
     ) -> None:
-        if engine not in ENGINES:
-            raise ValueError(f"unknown engine '{engine}': valid are {', '.join(ENGINES)}")
-        if policy is not None and not isinstance(policy, CircuitBreakerPolicy):
-            raise TypeError(
-                f"policy must be a CircuitBreakerPolicy, not {type(policy).__name__}: "
-                "CircuitBreakerPolicy.preset('strict') gives one by its name"
-            )
-        if lock_timeout is not None and not lock_timeout >= 0:
-            raise ValueError("lock_timeout must not be negative (None waits without a limit)")
-        if machine_id is not None and not isinstance(machine_id, str):
-            raise TypeError(f"machine_id must be a text, not {type(machine_id).__name__}")
+        _check_options(engine, policy, lock_timeout, machine_id)
         self._set_up()
         self._definition = load_definition(definition)
         self._guards: Mapping[str, Any] = guards or {}
@@ -372,3 +362,18 @@ class MachineBase(Generic[S, E]):
 
         bundle: dict[str, Any] = mimebundle(self)
         return bundle
+
+
+def _check_options(engine: str, policy: Any, lock_timeout: float | None, machine_id: Any) -> None:
+    """Refuses what type checkers would have found, before it does harm far from here."""
+    if engine not in ENGINES:
+        raise ValueError(f"unknown engine '{engine}': valid are {', '.join(ENGINES)}")
+    if policy is not None and not isinstance(policy, CircuitBreakerPolicy):
+        raise TypeError(
+            f"policy must be a CircuitBreakerPolicy, not {type(policy).__name__}: "
+            "CircuitBreakerPolicy.preset('strict') gives one by its name"
+        )
+    if lock_timeout is not None and not lock_timeout >= 0:
+        raise ValueError("lock_timeout must not be negative (None waits without a limit)")
+    if machine_id is not None and not isinstance(machine_id, str):
+        raise TypeError(f"machine_id must be a text, not {type(machine_id).__name__}")
