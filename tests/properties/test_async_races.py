@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.errors import OrkeonError
-from orkeon_transitions.facts import BreakerReset, CircuitBroken, TransitionFailed, TransitionResult
+from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.runtime import AsyncStateMachine
+from tests.runtime.samples import follow
 from tests.virtual_time import now, run
 
 RACE = """
@@ -143,21 +144,7 @@ def test_nothing_hangs_and_no_fact_is_lost_or_out_of_order(policy, delays, commi
         moves = [fact for fact, _ in arena.facts if isinstance(fact, TransitionResult)]
         assert [move.ordinal for move in moves] == list(range(1, len(moves) + 1))
         assert [move.ordinal for move in arena.told] == [move.ordinal for move in moves]
-        state, broken = "a", False
-        for fact, snapshot in arena.facts:
-            if isinstance(fact, TransitionResult):
-                assert fact.from_state == state
-                state = fact.to_state
-            elif isinstance(fact, CircuitBroken):
-                assert not broken
-                broken = True
-            elif isinstance(fact, BreakerReset):
-                broken = False
-            else:
-                assert isinstance(fact, TransitionFailed)
-            assert snapshot.state == state
-            assert (snapshot.trip is not None) is broken
-        assert (machine.state, machine.is_circuit_broken) == (state, broken)
+        assert (machine.state, machine.is_circuit_broken) == follow(arena.facts)
         # The machine is free again.
         with contextlib.suppress(OrkeonError):
             await asyncio.wait_for(machine.fire("stop"), 300)

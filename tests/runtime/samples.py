@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.definition import load_definition
+from orkeon_transitions.facts import BreakerReset, CircuitBroken, TransitionFailed, TransitionResult
 
 OFF = {"max_transitions": 0, "state_timeout": 0, "max_state_visits": 0, "max_total_duration": 0}
 
@@ -94,6 +95,24 @@ def stage_callbacks(log, may=True, forbidden=False):
 
     guards = {"may": answering("may", may), "forbidden": answering("forbidden", forbidden)}
     return {"guards": guards, "actions": {name: noting(name) for name in STAGE_ACTIONS}}
+
+
+def follow(facts):
+    """Checks each committed fact, and its snapshot, against those before; gives where they lead from `a`."""
+    state, broken = "a", False
+    for fact, snapshot in facts:
+        if isinstance(fact, TransitionResult):
+            assert fact.from_state == state
+            state = fact.to_state
+        elif isinstance(fact, CircuitBroken):
+            assert not broken
+            broken = True
+        elif isinstance(fact, BreakerReset):
+            broken = False
+        else:
+            assert isinstance(fact, TransitionFailed)
+        assert (snapshot.state, snapshot.trip is not None) == (state, broken)
+    return state, broken
 
 
 def data_of(snapshot):
