@@ -8,6 +8,7 @@ crews. click and rich come in here and nowhere else.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 1 failed, 2 invalid input, 3 degraded, 130 interrupted.
     """
-    from orkeon_transitions.cli.app import run_application
+    try:
+        from orkeon_transitions.cli.app import run_application
+    except KeyboardInterrupt:  # Ctrl-C before there is anything that could say so
+        os.write(2, b"error: interrupted\n")
+        return 130
 
     return run_application(arguments)

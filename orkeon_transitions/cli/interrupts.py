@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Self
 from orkeon_transitions.cli.app import INTERRUPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ABORTED = b"\norkeon: aborted; what was done until here is in the journal, if one was kept\n"
 SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Interrupts:
-    """Listens to SIGINT and SIGTERM while it is entered.
+    """Listens to SIGINT, SIGTERM and SIGHUP (the terminal was closed) while it is entered.
 
     Python's own handler would raise KeyboardInterrupt at any line, a half-written one included; here the
     run's task is cancelled, so that each machine reaches its end.
@@ -36,7 +36,7 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in _listened_to():
                 self._before[number] = signal.signal(number, self._heard)
         return self
 
@@ -61,6 +61,13 @@ class Interrupts:
         self._on_first()
         if self._task is not None:
             self._task.cancel()
+
+
+def _listened_to() -> Iterator[int]:
+    yield from (signal.SIGINT, signal.SIGTERM)
+    hang_up = getattr(signal, "SIGHUP", None)  # Windows has none
+    if hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN:  # as under nohup
+        yield hang_up
 
 
 def _abort() -> None:

@@ -60,16 +60,20 @@ def looks_like(path: Path) -> Literal["machine", "crew"] | None:
 
 
 def existing_file(name: str, kind: str) -> Path:
-    """The path, once it is sure that a file stands there.
+    """The path, once it is sure that a file stands there that can be read more than once.
 
     Raises:
-        Mistake: There is nothing, or a folder.
+        Mistake: There is nothing, a folder, or a pipe or device: reading that may never end.
     """
     path = Path(name)
+    if not name:
+        raise Mistake(f"an empty name is no {kind}")
     if not path.exists():
         raise Mistake(f"{name}: no such {kind}")
     if path.is_dir():
         raise Mistake(f"{name}: is a folder, not a {kind}")
+    if not path.is_file():
+        raise Mistake(f"{name}: is a pipe or a device: save what it gives as a {kind} first")
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field
 
@@ -35,7 +35,10 @@ def builtin_tools(mounts: Mounts) -> dict[str, Tool]:
     @tool
     def file_write(path: NewFilePath, content: str) -> str:
         """Writes a text file; what it held before is replaced."""
-        data = content.encode()
+        try:
+            data = content.encode()
+        except UnicodeEncodeError as error:
+            raise ToolError(f"the content is no text: {error}") from None
         mounts.write(path, data)
         return f"wrote {len(data):,} bytes to {path}"
 
@@ -66,8 +69,8 @@ def _as_text_file(content: bytes, path: str) -> str:
 
 def _json(text: str, action: str) -> str:
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
+        value = json.loads(text, parse_constant=_no_constant)
+    except ValueError as error:  # also for a number with too many digits
         raise ToolError(f"no valid JSON: {error}") from None
     except RecursionError:
         raise ToolError("no valid JSON: nested too deep") from None
@@ -78,6 +81,10 @@ def _json(text: str, action: str) -> str:
             raise ToolError(f"no object but {_kind(value)}: it has no keys")
         return "\n".join(value)
     return f"valid JSON: {_kind(value)}"
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON value")
 
 
 def _kind(value: Any) -> str:

@@ -117,7 +117,10 @@ class Mounts:
         with self._opened_parent(mount, names, path) as parent:
             handle = _open_file(names, parent, os.O_RDONLY, path)
             with os.fdopen(handle, "rb") as file:
-                content = file.read(MOST_BYTES + 1)
+                try:
+                    content = file.read(MOST_BYTES + 1)
+                except OSError as error:
+                    raise ToolError(f"{path} cannot be read: {error.strerror}") from error
         if len(content) > MOST_BYTES:
             raise ToolError(f"{path} is larger than {MOST_BYTES:,} bytes")
         return content
@@ -137,11 +140,13 @@ class Mounts:
         with self._opened_parent(mount, names, path, make=True) as parent:
             # No O_TRUNC: what is no plain file must not be touched before it was looked at.
             handle = _open_file(names, parent, os.O_WRONLY | os.O_CREAT, path)
-            with os.fdopen(handle, "wb") as file:
+            # No buffer: closing it would try once more to write what could not be written.
+            with os.fdopen(handle, "wb", buffering=0) as file:
                 try:
                     file.truncate()
-                    file.write(content)
-                    file.flush()
+                    rest = memoryview(content)
+                    while rest:
+                        rest = rest[file.write(rest) :]
                 except OSError as error:
                     raise ToolError(f"{path} cannot be written: {error.strerror}") from error
 

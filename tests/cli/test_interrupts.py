@@ -80,7 +80,7 @@ def test_a_run_that_was_cancelled_before_it_began_was_interrupted(orkeon, little
     assert "interrupted" in done.err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_signal_cancels_the_tasks_and_says_what_was_done(started, folder, orkeon, number):
     process = started("run", "little.yaml", "--json", "--journal", "run.jsonl")
     process.send_signal(number)
@@ -164,6 +164,15 @@ class TestListening:
             assert interrupts.asked
         assert said == [1]
 
+    def test_a_hang_up_that_is_ignored_stays_ignored(self):
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` does
+        try:
+            with Interrupts(lambda: None) as interrupts:
+                os.kill(os.getpid(), signal.SIGHUP)
+                assert not interrupts.asked
+        finally:
+            signal.signal(signal.SIGHUP, before)
+
     def test_another_thread_listens_to_nothing(self):
         heard = []
 
@@ -176,3 +185,20 @@ class TestListening:
         thread.start()
         thread.join()
         assert heard == [before]
+
+
+def test_an_interrupt_while_the_program_loads_is_one_line():
+    program = """\
+import sys
+from orkeon_transitions.cli import main
+
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+sys.exit(main(["machines"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")

@@ -1,5 +1,7 @@
 """`orkeon replay`: what a journal says happened."""
 
+import os
+
 import pytest
 
 from orkeon_transitions.machines import TaskExecution
@@ -194,6 +196,22 @@ def test_a_folder_is_no_journal(orkeon, folder):
     (folder / "logs").mkdir()
     done = orkeon("replay", "logs", "--machine", "hermes_agent")
     assert (done.code, done.err) == (2, "error: logs: is a folder, not a journal\n")
+
+
+@pytest.mark.parametrize("command", ["replay", "check", "render -o x.svg task_execution --journal"])
+def test_what_is_no_plain_file_is_not_read(orkeon, folder, command):
+    """A pipe can be read once only, and some devices never end."""
+    os.mkfifo(folder / "pipe")
+    for name in ("pipe", "/dev/zero"):
+        done = orkeon(*command.split(), name)
+        assert done.code == 2
+        assert f"{name}: " in done.out + done.err
+        assert "is a pipe or a device: save what it gives" in done.out + done.err
+    assert not (folder / "x.svg").exists()
+
+
+def test_an_empty_name_is_no_journal(orkeon):
+    assert orkeon("replay", "").err == "error: an empty name is no journal\n"
 
 
 def test_a_person_is_told_how_to_see_one_of_several(on_terminal, journal):

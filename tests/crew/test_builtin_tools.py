@@ -68,3 +68,15 @@ def test_json_is_formatted_and_its_keys_listed(call):
 def test_what_is_no_json_is_said(call, text, action, needle):
     with pytest.raises(ToolError, match=needle):
         call("json_tool", text=text, action=action)
+
+
+@pytest.mark.parametrize("text", ["NaN", "[-Infinity]", '{"a": ' + "9" * 5_000 + "}"])
+def test_what_is_no_json_for_others_is_none_here(call, text):
+    with pytest.raises(ToolError, match="no valid JSON"):
+        call("json_tool", text=text)
+
+
+def test_a_content_that_is_no_text_is_an_answer_and_touches_nothing(call, tmp_path):
+    with pytest.raises(ToolError, match="the content is no text"):
+        call("file_write", path="/w/x", content="half a pair: \ud83d")
+    assert not (tmp_path / "x").exists()

@@ -1,4 +1,6 @@
 import os
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -139,28 +141,6 @@ def test_what_cannot_be_written_is_refused(folders):
         Mounts([Mount(root / "blocked" / "x", "/b", "rw")]).write("/b/x", b"x")
 
 
-def test_a_full_disk_is_said(tmp_path, monkeypatch):
-    mounts = Mounts([Mount(tmp_path, "/out", "rw")])
-
-    def full(*_args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fdopen", lambda handle, mode: _File(handle, full))
-    with pytest.raises(ToolError, match="No space left"):
-        mounts.write("/out/x", b"x")
-
-
-class _File:
-    def __init__(self, handle, full):
-        self.handle, self.truncate = handle, full
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        os.close(self.handle)
-
-
 def test_large_files_and_pipes_are_refused_without_waiting(folders):
     root, mounts = folders
     (root / "code" / "big").write_bytes(b"x" * (MOST_BYTES + 1))
@@ -228,3 +208,23 @@ def test_a_writable_folder_that_is_not_there_yet_is_empty(tmp_path):
         mounts.entries("/n/sub")
     mounts.write("/n/sub/x", b"")
     assert mounts.entries("/n") == ["sub/"]
+
+
+def test_a_full_disk_is_said(folders):
+    """What the system really does, closing the file included: a limit for sizes stands in for the disk."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(ToolError, match="/out/x cannot be written: "):
+            folders[1].write("/out/x", b"x" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that cannot be read")
+def test_a_file_that_breaks_while_it_is_read_is_an_answer():
+    with pytest.raises(ToolError, match="/p/mem cannot be read: "):
+        Mounts([Mount(Path("/proc/self").resolve(), "/p")]).read("/p/mem")
