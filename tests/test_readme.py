@@ -36,7 +36,7 @@ def test_the_crew_file_that_is_explained_runs(tmp_path, monkeypatch):
     )
     Path("crew.yaml").write_text(text[1], encoding="utf-8")
     crew = load_crew("crew.yaml", strict=True)
-    assert crew.findings == []
+    assert not crew.findings
     result = crew.run_sync(inputs={"topic": "parsers"})
     assert result.success
     assert Path("reports", "report.md").is_file()
