@@ -59,7 +59,7 @@ def command(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Run a crew: a file, or an example that ships.
+    """Run a crew: a file, a folder, or an example that ships.
 
     Progress goes to standard error, the result to standard output. Ctrl-C cancels the tasks and says what was
     done; pressed again, it ends the program at once. A journal that cannot be opened is exit code 2; one that
