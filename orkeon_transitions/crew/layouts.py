@@ -67,8 +67,9 @@ def read_files(what: str | os.PathLike[str]) -> CrewFiles:
 
 
 def _read_folder(folder: Path) -> CrewFiles:
-    mains = _named_files(folder, MAIN_NAMES)
     files = CrewFiles(Source({}, file=os.fspath(folder), error=CrewDefinitionError), "", folder.resolve())
+    _check_may_enter(files, folder)
+    mains = _named_files(folder, MAIN_NAMES)
     files.name = files.folder.name or "crew"
     if mains:
         _add_main(files, mains[0])
@@ -80,6 +81,20 @@ def _read_folder(folder: Path) -> CrewFiles:
     return files
 
 
+def _check_may_enter(files: CrewFiles, folder: Path) -> None:
+    """Of a folder that may not be entered nobody can tell what is in it.
+
+    Raises:
+        CrewDefinitionError: This is one.
+    """
+    try:
+        # Its own entry in it, which `Path` would leave out.
+        os.stat(os.path.join(folder, os.curdir))  # noqa: PTH116, PTH118
+    except OSError as error:
+        files.source.problem_at(NOWHERE, f"cannot be read: {error.strerror}")
+        files.source.raise_problems()
+
+
 def _missing_files(folder: Path) -> str:
     lacking = [part for part in PARTS if not _part_files(folder, part)]
     also = "".join(f", no '{part}.yaml' or '{part}/'" for part in lacking)
@@ -88,7 +103,7 @@ def _missing_files(folder: Path) -> str:
 
 def _add_main(files: CrewFiles, path: Path) -> None:
     try:
-        files.source = read_source(path, error=CrewDefinitionError)
+        files.source = _read(path)
     except CrewDefinitionError as error:
         files.source = Source({}, file=os.fspath(path), error=CrewDefinitionError)
         files.source.problems += error.problems
@@ -154,19 +169,40 @@ def _listed(files: CrewFiles, folder: Path, part: str) -> list[Path]:
         files.unread.add(part)
         return []
     for entry in entries:
-        if entry.is_dir() and not entry.name.startswith((".", "_")):
+        if _is_folder(entry) and not entry.name.startswith((".", "_")):
             message = f"the folder '{entry.name}' is not read: '{part}/' has files only"
             files.source.notes.append(files.source.finding("warning", (part,), "not-read", message))
-    return [entry for entry in entries if entry.suffix in SUFFIXES and entry.is_file()]
+    return [
+        entry
+        for entry in entries
+        # What editors and file managers leave beside a file is hidden.
+        if entry.suffix.lower() in SUFFIXES and not entry.name.startswith(".") and not _is_folder(entry)
+    ]
 
 
 def _read_part(files: CrewFiles, path: Path, part: str) -> Source | None:
     try:
-        return read_source(path, error=CrewDefinitionError)
+        return _read(path)
     except CrewDefinitionError as error:
         files.source.problems += error.problems
         files.unread.add(part)
         return None
+
+
+def _read(path: Path) -> Source:
+    """Reads a file that was found by its name; what only looks like one is not waited for, nor left out.
+
+    Raises:
+        CrewDefinitionError: It cannot be read.
+    """
+    unfit = None
+    if not os.path.exists(path):  # noqa: PTH110 (Path.exists raises where a folder may not be entered)
+        unfit = "is a link that leads nowhere" if os.path.islink(path) else None  # noqa: PTH114 (likewise)
+    elif not path.is_file():
+        unfit = "is no plain file"
+    if unfit is not None:
+        raise CrewDefinitionError([Problem(os.fspath(path), None, None, "", unfit)])
+    return read_source(path, error=CrewDefinitionError)
 
 
 def _unwrapped(source: Source, part: str) -> tuple[Any, DataPath]:
@@ -201,12 +237,12 @@ def _is_several(data: Any, part: str) -> bool:
 def _part_files(folder: Path, part: str) -> list[Path]:
     """All files and folders that have a part: more than one is a mistake."""
     inside = folder / part
-    return [*_named_files(folder, (part,)), *([inside] if inside.is_dir() else [])]
+    return [*_named_files(folder, (part,)), *([inside] if _is_folder(inside) else [])]
 
 
 def _named_files(folder: Path, stems: tuple[str, ...]) -> list[Path]:
     named = (folder / f"{stem}{suffix}" for stem in stems for suffix in SUFFIXES)
-    return [path for path in named if path.is_file()]
+    return [path for path in named if os.path.lexists(path) and not _is_folder(path)]
 
 
 def _check_alone(files: CrewFiles, folder: Path, found: list[Path]) -> None:
@@ -221,7 +257,5 @@ def _shown(path: Path) -> str:
 
 
 def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # such as a name that is too long: whoever reads the file says so
-        return False
+    """Whether it is a folder, as far as one may look; whoever reads it says what else is wrong."""
+    return os.path.isdir(path)  # noqa: PTH112 (Path.is_dir raises for a long name, or a closed folder)

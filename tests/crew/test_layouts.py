@@ -1,6 +1,7 @@
 """A crew in one file and in many: the same crew, the same problems, each in its own file."""
 
 import json
+import os
 
 import pytest
 
@@ -198,6 +199,56 @@ def test_folders_within_are_a_warning_and_other_files_are_left_alone(tmp_path):
     assert (finding.severity, finding.code) == ("warning", "not-read")
     assert finding.message == "the folder 'team' is not read: 'agents/' has files only"
     assert (finding.file, finding.line) == (str(tmp_path / "agents"), None)
+
+
+def test_hidden_files_are_no_members_and_a_suffix_may_be_in_capitals(tmp_path):
+    many = {"agents/Chef.YAML": "role: Chef\n", "agents/cook.yaml": "role: Cook\n", "tasks/1.yml": TASKS}
+    put(tmp_path, {"crew.yaml": MAIN, **many, "agents/._cook.yaml": "\0"})
+    (tmp_path / "agents/.#cook.yaml").symlink_to("whoever@edits.it")
+    assert list(load_crew(tmp_path).agents) == ["Chef", "cook"]
+
+
+@pytest.mark.parametrize(
+    "name", ["crew.yaml", "agents.yaml", "tasks.yaml", "agents/cook.yml", "tasks/1.yaml"]
+)
+@pytest.mark.parametrize("kind", ["broken link", "link to itself", "pipe", "link to a device"])
+def test_what_has_the_name_of_a_file_and_is_none_is_said(tmp_path, name, kind):
+    folder = put(tmp_path, LAYOUTS["folders" if "/" in name else "files"])
+    path = folder / name
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to({"broken link": "nowhere", "link to itself": path.name}.get(kind, "/dev/zero"))
+    (problem,) = problems_of(folder)
+    message = "is no plain file" if kind in {"pipe", "link to a device"} else "is a link that leads nowhere"
+    assert (problem.file, problem.message) == (str(path), message)
+
+
+@pytest.mark.parametrize("closed", [".", "agents"])
+def test_a_folder_that_may_not_be_entered_is_said(tmp_path, monkeypatch, closed):
+    folder = put(tmp_path, {"crew.yaml": MAIN, "agents/cook.yml": "role: Cook\n", "tasks/1.yaml": TASKS})
+    refused = f"{folder}/" if closed == "." else str(folder / closed / "cook.yml")
+    real, real_open = os.stat, layouts.Path.open
+
+    def refuse(path):
+        if str(path).startswith(refused):
+            raise PermissionError(13, "Permission denied")
+
+    def stat(path, **options):
+        refuse(path)
+        return real(path, **options)
+
+    def opened(path, mode):
+        refuse(path)
+        return real_open(path, mode)
+
+    monkeypatch.setattr(os, "stat", stat)
+    monkeypatch.setattr(layouts.Path, "open", opened)
+    (problem,) = problems_of(folder)
+    monkeypatch.undo()
+    where = str(folder) if closed == "." else refused
+    assert (problem.file, problem.message) == (where, "cannot be read: Permission denied")
 
 
 def test_a_folder_that_may_not_be_read_is_said(tmp_path, monkeypatch):
