@@ -15,7 +15,7 @@ from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.executors import TaskContext, WorkFailedError, attempted
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.prompts import system_prompt, task_prompt
-from orkeon_transitions.crew.results import TaskOutcome, Usage
+from orkeon_transitions.crew.results import TaskOutcome, Usage, check_usage
 from orkeon_transitions.crew.tool import Tool, ToolError
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
@@ -97,6 +97,11 @@ class _Attempt:
         reply = await self._model.reply(messages, self._specs)
         if not isinstance(reply, ModelReply):
             raise TypeError(f"a model answers a ModelReply, not {type(reply).__name__}")
+        if not isinstance(reply.text, str):
+            raise TypeError(f"the text of a ModelReply is text, not {type(reply.text).__name__}")
+        if not all(isinstance(call, ToolCall) for call in reply.tool_calls):
+            raise TypeError("the tool calls of a ModelReply are ToolCalls")
+        check_usage(reply.usage)
         return reply
 
     async def _call_all(self, calls: Sequence[ToolCall]) -> int:

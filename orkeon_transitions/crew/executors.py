@@ -6,14 +6,15 @@ that state ends otherwise, because of a trip or a cancel, the work is cancelled 
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from orkeon_transitions.crew.chat import Message
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
-from orkeon_transitions.crew.results import TaskOutcome, TaskResult, Usage
+from orkeon_transitions.crew.results import TaskOutcome, TaskResult, Usage, check_usage
 from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.facts import error_text
 
@@ -82,11 +83,19 @@ class WorkFailedError(Exception):
 async def attempted(work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
     """Calls and awaits work and marks what it raises: an error of the machine is not one of the work.
 
+    To be run as a task of its own, as `during` does.
+
     Raises:
         WorkFailedError: From what the work raised.
     """
     try:
         return await work(*args)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # Nobody cancelled this work: it waited for something of its own that was cancelled.
+        raise WorkFailedError(error_text(error)) from error
     except Exception as error:
         raise WorkFailedError(error_text(error)) from error
 
@@ -115,12 +124,25 @@ class BoundExecutor:
     async def _outcome(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         answer = await call_anything(self._call, agent, task, context)
         if isinstance(answer, TaskOutcome) and isinstance(answer.output, str):
-            return answer
+            return _sound(answer)
         if answer is None:
             return TaskOutcome(True, error="the executor returned None")
         if isinstance(answer, str):
             return TaskOutcome(True, answer)
         raise TypeError(f"an executor answers text or a TaskOutcome, not {type(answer).__name__}")
+
+
+def _sound(outcome: TaskOutcome) -> TaskOutcome:
+    """An outcome that the run can go on with: an error that was handed on instead of raised is put in words.
+
+    Raises:
+        TypeError: What it spent is no usage.
+    """
+    check_usage(outcome.usage)
+    error: Any = outcome.error
+    if isinstance(error, BaseException):
+        return replace(outcome, error=error_text(error))
+    return outcome if error is None else replace(outcome, error=str(error))
 
 
 def _check_takes_three(function: Callable[..., Any]) -> None:

@@ -20,7 +20,7 @@ class CrewRunStatus(StrEnum):
 
 
 class TaskRunStatus(StrEnum):
-    """How a task ended. A skipped task waited for one that gave nothing."""
+    """How a task ended. A skipped task needed one that failed, was cancelled or was skipped itself."""
 
     COMPLETED = "completed"
     DEGRADED = "degraded"
@@ -54,6 +54,18 @@ class Usage:
     def to_dict(self) -> dict[str, int]:
         """The numbers as plain JSON data."""
         return asdict(self)
+
+
+def check_usage(usage: Any) -> None:
+    """Sees to it that what a stranger reports can be added up.
+
+    Raises:
+        TypeError: It cannot be.
+    """
+    if not isinstance(usage, Usage) or not all(
+        isinstance(number, int | float) for number in usage.to_dict().values()
+    ):
+        raise TypeError(f"what was spent is a Usage of numbers, not {usage!r}")
 
 
 @dataclass(frozen=True, slots=True)

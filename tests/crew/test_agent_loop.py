@@ -226,6 +226,19 @@ def test_a_model_that_answers_nonsense_has_failed():
     assert "TypeError: a model answers a ModelReply, not str" in result.error
 
 
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (ModelReply(None), "TypeError: the text of a ModelReply is text, not NoneType"),
+        (ModelReply("x", ({"name": "note"},)), "TypeError: the tool calls of a ModelReply are ToolCalls"),
+        (ModelReply("x", usage=None), "TypeError: what was spent is a Usage of numbers, not None"),
+    ],
+)
+def test_a_model_whose_reply_is_none_inside_has_failed(reply, error):
+    result = crew_of_one(breaker="maxRetries: 1").run_sync(model=ScriptedModel(reply)).tasks["t"]
+    assert (str(result.status), result.attempts, result.error) == ("failed", 2, error)
+
+
 def test_an_empty_answer_is_sent_back_with_a_word():
     model = ScriptedModel("", " \n", "done")
     result = crew_of_one().run_sync(model=model).tasks["t"]

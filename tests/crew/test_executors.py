@@ -1,3 +1,4 @@
+import asyncio
 import functools
 import threading
 
@@ -45,6 +46,13 @@ def test_an_async_function_and_an_object_serve_as_well():
         (TaskOutcome(False), "the executor failed without saying why"),
         (["a list"], "TypeError: an executor answers text or a TaskOutcome, not list"),
         (TaskOutcome(True, 7), "TypeError: an executor answers text or a TaskOutcome, not TaskOutcome"),
+        (TaskOutcome(True, "x", usage=None), "TypeError: what was spent is a Usage of numbers, not None"),
+        (
+            TaskOutcome(True, "x", usage={"tokens": 3}),
+            "TypeError: what was spent is a Usage of numbers, not {'tokens': 3}",
+        ),
+        (TaskOutcome(False, "half", ValueError("no bread")), "ValueError: no bread"),
+        (TaskOutcome(False, "half", 404), "404"),
         (None, "the executor returned None"),
         ("", "the output is empty"),
         (" \n", "the output is empty"),
@@ -84,6 +92,29 @@ def test_retries_are_those_of_the_machine():
     assert result.error == "task 't' failed: RuntimeError: no luck"
 
 
+@pytest.mark.parametrize("process", ["sequential", "parallel", "graph"])
+@pytest.mark.parametrize("kind", ["plain", "async", "waits for a task"])
+def test_a_cancellation_of_its_own_is_a_failure_and_not_the_end_of_the_run(kind, process):
+    def work(agent, task, context):
+        raise asyncio.CancelledError
+
+    async def work_async(agent, task, context):
+        work(agent, task, context)
+
+    async def work_waits(agent, task, context):
+        other = asyncio.create_task(asyncio.sleep(60))
+        other.cancel()
+        await other
+
+    executor = {"plain": work, "async": work_async}.get(kind, work_waits)
+    crew = crew_of_one(
+        head=f"process: {process}\ngraphConfig: {{maxRetryCycles: 1}}\n", breaker="maxRetries: 0"
+    )
+    result = crew.run_sync(executor=executor).tasks["t"]
+    assert (str(result.status), result.error, result.state) == ("failed", "CancelledError", "failed")
+    assert result.attempts == (2 if process == "graph" else 1)
+
+
 # case F05
 @pytest.mark.parametrize("kind", ["plain", "async"])
 def test_an_interrupt_is_never_retried(kind):
@@ -101,6 +132,13 @@ def test_an_interrupt_is_never_retried(kind):
         crew_of_one().run_sync(executor=executor, observer=CrewObserver(crew_finished=finished.append))
     assert tries == [1]
     assert [str(result.status) for result in finished] == ["cancelled"]
+
+
+def test_a_usage_holds_numbers():
+    result = crew_of_one(breaker="maxRetries: 0").run_sync(
+        executor=lambda *_: TaskOutcome(True, "x", usage=Usage("3"))
+    )
+    assert "what was spent is a Usage of numbers, not Usage(requests='3'" in result.error
 
 
 def test_feedback_reaches_the_next_turn_once():
