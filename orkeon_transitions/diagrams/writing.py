@@ -15,12 +15,15 @@ def write_whole(path: Path, content: bytes) -> Path:
     Raises:
         OrkeonError: The folder is missing or cannot be written, or the disk is full; the target is untouched.
     """
-    # Through a link, so that the link stays one.
-    target = path.resolve()
+    target = _resolved(path)
     draft = target.with_name(f".{secrets.token_hex(6)}.draft")
     try:
         if target.is_dir():
             raise IsADirectoryError(None, "Is a directory")
+        if target.exists() and not target.is_file():
+            # A device or a pipe is written to: a file in its place would take it from everybody.
+            target.write_bytes(content)
+            return path
         with draft.open("xb") as file:
             file.write(content)
         draft.replace(target)
@@ -30,6 +33,14 @@ def write_whole(path: Path, content: bytes) -> Path:
         with suppress(OSError):
             draft.unlink()
     return path
+
+
+def _resolved(path: Path) -> Path:
+    """Where a path leads: a link stays one, what it names is written."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # a link that names itself; a current folder that is gone
+        raise OrkeonError(f"cannot write '{path}': {getattr(error, 'strerror', None) or error}") from error
 
 
 def _reason(target: Path, error: OSError) -> str:

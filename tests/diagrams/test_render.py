@@ -1,5 +1,6 @@
 """Pictures as files: formats, whole files, errors, what is loaded when."""
 
+import os
 import struct
 import subprocess
 import sys
@@ -62,6 +63,25 @@ def test_a_target_that_is_a_folder(tmp_path):
     with pytest.raises(OrkeonError, match="Is a directory"):
         render(ticket(), tmp_path / "m.mmd")
     assert [path.name for path in tmp_path.iterdir()] == ["m.mmd"]
+
+
+def test_what_is_no_file_is_written_to_and_never_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link.dot").symlink_to(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        render(machine_definition("hermes_agent"), tmp_path / "link.dot")
+        assert os.read(reader, 7) == b"digraph"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_that_names_itself_is_one_clear_error(tmp_path):
+    (tmp_path / "x.dot").symlink_to("x.dot")
+    with pytest.raises(OrkeonError, match=r"cannot write '.*x\.dot': Symlink loop"):
+        render(machine_definition("hermes_agent"), tmp_path / "x.dot")
 
 
 def test_a_failure_while_writing_leaves_the_old_picture(tmp_path, monkeypatch):
