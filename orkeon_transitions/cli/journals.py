@@ -51,7 +51,7 @@ def chapters_of(log: str, machine: str | None, machine_id: str | None) -> list[C
         Mistake: The journal has no such machine, or does not say which definition it was recorded with.
         JournalError: The journal is damaged.
     """
-    from orkeon_transitions.store import recorded_machines, replay
+    from orkeon_transitions.store import recorded_machines, replay, replay_each
 
     path = existing_file(log, "journal")
     recorded = recorded_machines(path)
@@ -65,11 +65,12 @@ def chapters_of(log: str, machine: str | None, machine_id: str | None) -> list[C
     if not wanted:
         definition = given or _definition_of(log, None)
         return [Chapter(definition, replay(path, definition))]
-    chapters = []
-    for key, name in wanted:
-        definition = given or _definition_of(log, name)
-        chapters.append(Chapter(definition, replay(path, definition, key)))
-    return chapters
+    machines = [(key, given or _definition_of(log, name)) for key, name in wanted]
+    # Read once: a log may have thousands of machines.
+    return [
+        Chapter(definition, replayed)
+        for (_, definition), replayed in zip(machines, replay_each(path, machines), strict=True)
+    ]
 
 
 def _definition_of(log: str, name: str | None) -> MachineDefinition:

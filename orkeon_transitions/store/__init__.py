@@ -9,9 +9,9 @@ from typing import Any
 from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.store.fold import Anomaly, Replay, Step
 from orkeon_transitions.store.journal import JsonlJournal
-from orkeon_transitions.store.replay import recorded_machines, replay
+from orkeon_transitions.store.replay import recorded_machines, replay, replay_each
 
-__all__ = ["Anomaly", "JsonlJournal", "Replay", "Step", "recorded_machines", "replay"]
+__all__ = ["Anomaly", "JsonlJournal", "Replay", "Step", "recorded_machines", "replay", "replay_each"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from orkeon_transitions.errors import JournalError
-from orkeon_transitions.store.records import fact_line, parse_line, recording_line
+from orkeon_transitions.store.records import begins_a_record, fact_line, parse_line, recording_line
 
 try:
     import fcntl
@@ -22,6 +22,9 @@ except ImportError:  # Windows has no advisory locks of this kind; there, one pr
 if TYPE_CHECKING:
     from orkeon_transitions.facts import Fact, Snapshot
     from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
+
+
+_LONGEST_LOOK = 1_000
 
 
 class JsonlJournal:
@@ -45,7 +48,7 @@ class JsonlJournal:
         fsync: Whether to wait until each line has reached the disk, for power cuts.
 
     Raises:
-        JournalError: The file cannot be opened for writing, or not be repaired.
+        JournalError: The file cannot be opened for writing, or not be repaired, or is no journal.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, fsync: bool = False) -> None:
@@ -184,6 +187,7 @@ class JsonlJournal:
         """Makes the file end with a whole record and its newline."""
         if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
             return
+        self._refuse_other_files()
         number, start, last = _last_line(self._file)
         try:
             parse_line(last)
@@ -197,6 +201,20 @@ class JsonlJournal:
             return
         if last and not last.endswith(b"\n"):
             self._write(b"\n")
+
+    def _refuse_other_files(self) -> None:
+        """A journal begins with a record, or a part of one: another file is not ours to repair."""
+        self._file.seek(0)
+        first = next(iter(self._file.read(_LONGEST_LOOK).lstrip().splitlines()), b"")
+        if not first or begins_a_record(first):
+            return
+        try:
+            parse_line(first)  # what other logs may have between their records
+        except ValueError:
+            self._file.close()
+            raise JournalError(
+                f"{self.path} is no journal and is left as it is: name a file of its own"
+            ) from None
 
     @property
     def _torn(self) -> Path:

@@ -6,6 +6,7 @@ our journals, the Hermes log and logs that have only those five.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Mapping
@@ -185,6 +186,11 @@ def _shortened(text: str) -> str:
 
 def _aware(timestamp: datetime) -> datetime:
     return timestamp.replace(tzinfo=UTC) if timestamp.tzinfo is None else timestamp
+
+
+def begins_a_record(line: bytes) -> bool:
+    """Whether a damaged line may be what is left of a record: the beginning of an object."""
+    return line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
 
 
 def parse_line(raw: bytes) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from typing import Any
 from orkeon_transitions.definition import MachineDefinition, nearest
 from orkeon_transitions.errors import JournalError
 from orkeon_transitions.store.fold import Replay, fold
-from orkeon_transitions.store.records import JournalRecord, parse_line, read_record
+from orkeon_transitions.store.records import JournalRecord, begins_a_record, parse_line, read_record
 
 
 def replay(
@@ -37,6 +37,28 @@ def replay(
     path = Path(source)
     records = _chosen(_records(path), definition, machine_id, path)
     return fold(records, definition, machine_id)
+
+
+def replay_each(
+    source: str | os.PathLike[str], machines: Iterable[tuple[str, MachineDefinition]]
+) -> list[Replay]:
+    """Says what several machines did, reading the journal once.
+
+    Args:
+        source: The file, or a journal.
+        machines: Each machine's own name, and what was allowed.
+
+    Raises:
+        JournalError: As `replay`; a machine that is not in the journal made no step.
+    """
+    path = Path(source)
+    records_by_id: dict[str, list[JournalRecord]] = {}
+    for record in _records(path):
+        records_by_id.setdefault(record.machine_id, []).append(record)
+    return [
+        fold(_chosen(records_by_id.get(machine_id, []), definition, machine_id, path), definition, machine_id)
+        for machine_id, definition in machines
+    ]
 
 
 def recorded_machines(source: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
@@ -66,8 +88,12 @@ def _records(path: Path) -> list[JournalRecord]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records' data with their line numbers; a damaged line is only forgiven if nothing follows it."""
+    """The records' data with their line numbers.
+
+    A damaged line is only forgiven if nothing follows it, and if it may be what is left of a record.
+    """
     damaged: tuple[int, ValueError] | None = None
+    may_be_torn = False
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
@@ -79,11 +105,15 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     data = parse_line(line)
                 except ValueError as error:
                     damaged = (number, error)
+                    may_be_torn |= begins_a_record(line)
                     continue
+                may_be_torn = True
                 if data is not None:
                     yield number, data
     except OSError as error:
         raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
+    if damaged is not None and not may_be_torn:
+        raise JournalError(f"{path}:{damaged[0]}: not a journal record: {damaged[1]}")
     if damaged is not None:
         warnings.warn(
             f"{path}:{damaged[0]}: the last line is torn and was left out", UserWarning, stacklevel=4

@@ -67,6 +67,29 @@ def test_fsync_waits_for_the_disk(path, monkeypatch):
     assert len(synced) == before + 1
 
 
+@pytest.mark.parametrize("content", ["name: mine\nstates: [a, b]", "\n- a\n", "# Notes", "[1]\n"])
+def test_a_file_of_somebody_else_is_neither_repaired_nor_written(path, content):
+    path.write_text(content)
+    with pytest.raises(JournalError, match="is no journal and is left as it is"):
+        JsonlJournal(path)
+    assert path.read_text() == content
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbf", b"\n \n", b"[s1] Entering PLANNING state\n", b'{"times']
+)
+def test_what_may_be_a_journal_is_gone_on_with(path, content):
+    path.write_bytes(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with JsonlJournal(path) as journal:
+            fsm = TaskExecution()
+            journal.record(fsm)
+            fsm.begin_execution()
+    assert path.read_bytes().endswith(b"}\n")
+
+
 # ----------------------------------------------------------------------------------- when it cannot write
 def test_a_full_disk_stops_the_machine():
     with JsonlJournal("/dev/full") as journal:

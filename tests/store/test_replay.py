@@ -8,7 +8,7 @@ import pytest
 
 from orkeon_transitions.errors import JournalError
 from orkeon_transitions.machines import TaskExecution, TaskStatus, machine_definition
-from orkeon_transitions.store import Anomaly, JsonlJournal, recorded_machines, replay
+from orkeon_transitions.store import Anomaly, JsonlJournal, recorded_machines, replay, replay_each
 
 HERMES = machine_definition("hermes_agent")
 TASK = machine_definition("task_execution")
@@ -377,3 +377,21 @@ def test_replay_makes_no_machine_and_changes_no_file(tmp_path):
     assert path.read_bytes() == before
     with pytest.raises(AttributeError):
         replay(path, TASK).final_state = "x"
+
+
+def test_many_machines_are_read_in_one_pass(write, monkeypatch):
+    walks = {name: WALK if name == "a" else WALK[:1] for name in "abc"}
+    path = write(*(seed_line(n, *step, session=name) for name in walks for n, step in enumerate(walks[name])))
+    alone = [replay(path, HERMES, name) for name in walks]
+    opened, really = [], type(path).open
+    monkeypatch.setattr(type(path), "open", lambda *args: opened.append(1) or really(*args))
+    assert replay_each(path, [(name, HERMES) for name in walks]) == alone
+    assert len(opened) == 1
+    assert replay_each(path, [("nobody", HERMES)])[0].steps == []
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG\r", b"\0\0", b"[1]", b'"x"', b"name: mine"])
+def test_a_file_that_holds_no_part_of_a_record_is_no_torn_journal(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(JournalError, match=r"x:1: not a journal record"):
+        replay(tmp_path / "x", HERMES)
