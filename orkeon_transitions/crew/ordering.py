@@ -49,31 +49,34 @@ def in_waves(dependencies: Dependencies) -> list[list[str]]:
 
 
 def find_cycles(dependencies: Dependencies) -> list[list[str]]:
-    """Finds cycles, no task in two of them: each as its path, the first name again at the end."""
-    left = {name: [one for one in needed if one in dependencies] for name, needed in dependencies.items()}
-    cycles = []
-    while cycle := _first_cycle(left):
-        cycles.append(cycle)
-        for name in cycle[:-1]:
-            left.pop(name, None)
-        left = {name: [one for one in needed if one in left] for name, needed in left.items()}
-    return cycles
+    """Finds cycles, no task in two of them: each as its path, the first name again at the end.
 
-
-def _first_cycle(dependencies: Mapping[str, list[str]]) -> list[str] | None:
-    """A walk that never calls itself: a chain of any length is no matter."""
+    A walk that never calls itself and goes each way once: a chain of any length, and any number of cycles,
+    are no matter.
+    """
+    known = {name: [one for one in needed if one in dependencies] for name, needed in dependencies.items()}
     finished: set[str] = set()
-    for start in dependencies:
+    cycles = []
+    for start in known:
         path: dict[str, Iterator[str]] = {}
         following: str | None = start
         while following is not None:
             if following in path:
-                names = list(path)
-                return [*names[names.index(following) :], following]
-            if following not in finished:
-                path[following] = iter(dependencies[following])
+                cycle = _taken_back_to(following, path)
+                cycles.append([*cycle, following])
+                finished.update(cycle)
+            elif following not in finished:
+                path[following] = iter(known[following])
             following = _onward(path, finished)
-    return None
+    return cycles
+
+
+def _taken_back_to(name: str, path: dict[str, Iterator[str]]) -> list[str]:
+    """Takes the end of a walk, from a name on, off it."""
+    taken = []
+    while name in path:
+        taken.append(path.popitem()[0])
+    return taken[::-1]
 
 
 def _onward(path: dict[str, Iterator[str]], finished: set[str]) -> str | None:

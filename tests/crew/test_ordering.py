@@ -38,3 +38,19 @@ def test_a_long_chain_is_no_recursion():
     assert find_cycles(chain) == []
     assert in_order(chain)[0] == "t5000"
     assert len(find_cycles(chain | {"t5000": ["t0"]})[0]) == 5_002
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize(
+    "needed",
+    [
+        lambda n: [f"t{n}"],
+        lambda n: [f"t{n ^ 1}"],
+        lambda n: [f"t{n + 1}", f"t{n}"],
+        lambda n: [f"t{n}", f"t{n + 1}"],
+    ],
+    ids=["each needs itself", "pairs", "a chain of them", "a chain, first themselves"],
+)
+def test_many_cycles_take_no_longer_than_one(needed):
+    cycles = find_cycles({f"t{n}": needed(n) for n in range(20_000)})
+    assert len({name for cycle in cycles for name in cycle}) == 20_000
