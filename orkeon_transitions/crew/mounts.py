@@ -185,6 +185,10 @@ class Mounts:
         """Which mount a virtual path lies in, and the names below it."""
         if "\0" in path:
             raise ToolError("a path must not hold a null character")
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise ToolError(f"a path must not hold half a character: {path!a}") from None
         names = _names(path)
         if ".." in names:
             raise ToolError(f"{path} is refused: '..' may not be used")

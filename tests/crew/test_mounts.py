@@ -87,6 +87,7 @@ def test_writing_makes_folders_and_replaces_the_whole(folders):
         ("/code/src", "no plain file"),
         ("/code", "is a directory"),
         ("/code/a\0b", "null character"),
+        ("/code/\ud800.ts", "half a character"),
         ("/code/" + "n" * 300, "refused"),
     ],
 )
