@@ -45,9 +45,12 @@ def builtin_tools(mounts: Mounts) -> dict[str, Tool]:
     @tool
     def directory_read(path: DirectoryPath) -> str:
         """Lists a directory, one name a line; a directory's name ends with '/'."""
-        names = mounts.entries(path)
-        cut = [f"[cut: {len(names) - MOST_ENTRIES:,} more]"] if len(names) > MOST_ENTRIES else []
-        return "\n".join([*names[:MOST_ENTRIES], *cut]) or "[empty]"
+        every = mounts.entries(path)
+        names = [name for name in every if _is_one_line(name)]
+        odd, more = len(every) - len(names), len(names) - MOST_ENTRIES
+        notes = [f"[left out: {odd:,} whose name is not one line of text]"] if odd else []
+        notes += [f"[cut: {more:,} more]"] if more > 0 else []
+        return "\n".join([*names[:MOST_ENTRIES], *notes]) or "[empty]"
 
     @tool
     def json_tool(text: JsonText, action: Literal["check", "format", "keys"] = "check") -> str:
@@ -65,6 +68,11 @@ def _as_text_file(content: bytes, path: str) -> str:
     if "\0" in text:
         raise ToolError(f"{path} is a binary file")
     return text
+
+
+def _is_one_line(name: str) -> bool:
+    """Whether a name can stand in a list of lines, and be written down: not bytes that are no UTF-8."""
+    return name.splitlines() == [name] and not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _json(text: str, action: str) -> str:

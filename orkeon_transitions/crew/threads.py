@@ -17,7 +17,10 @@ async def call_anything(function: Callable[..., Any], /, *args: Any, **kwargs: A
     cancelled, the late answer is dropped, and the thread does not keep the program from ending.
     """
     if _is_async(function):
-        return await function(*args, **kwargs)
+        try:
+            return await function(*args, **kwargs)
+        except SystemExit as left:
+            raise _raised(left) from left
     future = _in_thread(function, *args, **kwargs)
     try:
         answer = await future
@@ -31,6 +34,11 @@ async def call_anything(function: Callable[..., Any], /, *args: Any, **kwargs: A
 def _is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it gives a coroutine: an async function, or an object whose call is one."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _raised(left: BaseException) -> RuntimeError:
+    """What no future can hold, and what must not end the program from within a function that was called."""
+    return RuntimeError(f"the function raised {left!r}")
 
 
 def _drop(answer: Any) -> None:
@@ -58,8 +66,8 @@ def _in_thread(function: Callable[..., Any], *args: Any, **kwargs: Any) -> async
         error: BaseException | None = None
         try:
             value = context.run(function, *args, **kwargs)
-        except StopIteration as stop:  # a future cannot hold one
-            error = RuntimeError(f"the function raised {stop!r}")
+        except (StopIteration, GeneratorExit, SystemExit) as left:
+            error = _raised(left)
         except BaseException as raised:  # noqa: BLE001  # handed to whoever waits, never swallowed
             error = raised
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, Required, get_type_hints, overload
@@ -124,12 +125,12 @@ def as_text(value: Any) -> str:
 
 def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> Tool:
     called = name or getattr(function, "__name__", "").replace("<lambda>", "")
-    if not called:
+    if not called or not isinstance(called, str):
         raise TypeError("a tool needs a name: use a named function, or name=")
     try:
         adapter = _arguments_of(function)
         parameters = _schema(adapter, function)
-    except (NameError, PydanticUserError, TypeError) as error:
+    except (NameError, PydanticUserError, TypeError, ValueError) as error:  # the last: it has no signature
         raise TypeError(f"'{called}' cannot be a tool: {error}") from error
     return Tool(
         name=called,
@@ -142,6 +143,8 @@ def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> T
 
 
 def _arguments_of(function: Callable[..., Any]) -> TypeAdapter[dict[str, Any]]:
+    if inspect.isasyncgenfunction(function):
+        raise TypeError("it yields in an async function: return a list")
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for parameter in inspect.signature(function).parameters.values():
@@ -163,9 +166,13 @@ def _schema(adapter: TypeAdapter[dict[str, Any]], function: Callable[..., Any]) 
     schema.pop("title", None)
     for parameter in inspect.signature(function).parameters.values():
         shown = schema.get("properties", {}).get(parameter.name)
-        if isinstance(shown, dict) and isinstance(parameter.default, str | int | float | bool):
+        if isinstance(shown, dict) and _is_json(parameter.default):
             shown.setdefault("default", parameter.default)
     return {"type": "object", "properties": {}, **schema}
+
+
+def _is_json(default: Any) -> bool:
+    return isinstance(default, str | int) or (isinstance(default, float) and math.isfinite(default))
 
 
 def _in_words(error: ValidationError) -> str:

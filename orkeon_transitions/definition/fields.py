@@ -216,7 +216,7 @@ def read_number(source: Source, value: Any, path: Path, kind: str = "a number") 
     if not 0 <= value <= sys.float_info.max:
         source.problem(path, f"must be {kind}, 0 or more, not {_digits(value)}")
         return None
-    return value
+    return value + 0  # -0.0 is the same number, but neither the same text nor the same hash
 
 
 def read_count(source: Source, value: Any, path: Path) -> int | None:

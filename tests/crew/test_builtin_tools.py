@@ -1,4 +1,6 @@
 import asyncio
+import os
+import sys
 
 import pytest
 
@@ -80,3 +82,11 @@ def test_a_content_that_is_no_text_is_an_answer_and_touches_nothing(call, tmp_pa
     with pytest.raises(ToolError, match="the content is no text"):
         call("file_write", path="/w/x", content="half a pair: \ud83d")
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names of any bytes")
+def test_names_that_are_no_line_of_text_are_left_out_and_counted(call, tmp_path):
+    for name in (b"good", b"two\nlines", b"bad\xff"):
+        (tmp_path / os.fsdecode(name)).touch()
+    listed = call("directory_read", path="/w")
+    assert listed.splitlines() == ["good", "[left out: 2 whose name is not one line of text]"]

@@ -21,6 +21,19 @@ def test_errors_come_back_whatever_they_are():
         asyncio.run(call_anything(fails, "no luck"))
 
 
+@pytest.mark.parametrize("left", [SystemExit(3), GeneratorExit(), StopIteration()])
+def test_a_function_cannot_end_the_program(left):
+    def plain():
+        raise left
+
+    async def in_the_loop():
+        raise SystemExit(3)
+
+    for function in (plain, in_the_loop):
+        with pytest.raises(RuntimeError, match=r"the function raised \w+\("):
+            asyncio.run(call_anything(function))
+
+
 def test_a_late_answer_is_dropped_and_keeps_nobody_waiting():
     release = threading.Event()
     ended = threading.Event()

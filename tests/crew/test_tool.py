@@ -1,6 +1,8 @@
 import asyncio
+import json
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Literal
 
 import pytest
@@ -98,7 +100,13 @@ def also_collecting(**x: int) -> str: ...
 def no_schema(x: threading.Thread) -> str: ...
 
 
-@pytest.mark.parametrize("function", [no_hint, positional, collecting, also_collecting, no_schema])
+async def yielding(x: int) -> AsyncIterator[int]:
+    yield x
+
+
+@pytest.mark.parametrize(
+    "function", [no_hint, positional, collecting, also_collecting, no_schema, yielding, int, max]
+)
 def test_a_function_that_can_be_no_tool_is_refused_by_name(function):
     with pytest.raises(TypeError, match=function.__name__):
         tool(function)
@@ -108,6 +116,19 @@ def test_a_tool_needs_a_name():
     with pytest.raises(TypeError, match="name"):
         tool(lambda: 1)
     assert tool(name="<lambda>")(lambda: 1).name == "<lambda>"
+
+    with pytest.raises(TypeError, match="name"):
+        tool(name=5)(measure.function)
+
+
+def test_a_default_that_json_cannot_say_is_left_out_of_the_schema():
+    @tool
+    def scale(by: float = float("nan"), to: float = 2.5) -> bool:
+        return math.isnan(by)
+
+    assert json.loads(json.dumps(scale.parameters, allow_nan=False))["properties"]["to"]["default"] == 2.5
+    assert "default" not in scale.parameters["properties"]["by"]
+    assert answer(scale, {}) == "true"
 
 
 def test_as_tool_leaves_tools_alone():

@@ -153,3 +153,10 @@ class TestOnTimeout:
         for rows in ("[[stop, y, z]]", "[[7, x, z]]", "[stop]", "5"):
             problems = problems_of(self.of("{name: x, on_timeout: stop}", rows=rows))
             assert [problem.line for problem in problems] == [4]
+
+
+def test_a_zero_is_a_zero_whatever_its_sign():
+    plain, odd = (
+        load_definition(f"initial: a\nstates: [{{name: a, timeout: {zero}}}]\n") for zero in ("0", "-0.0")
+    )
+    assert plain.content_hash == odd.content_hash == load_definition(odd.to_yaml()).content_hash
