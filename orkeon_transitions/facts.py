@@ -1,8 +1,8 @@
 """What happened, frozen.
 
 A fact is told to the commit hook before it becomes visible, and to the listeners after. It carries no
-payload, so that secrets stay out of journals, but for the reason of a trip over `max_repeats`, which shows
-what was repeated, shortened. This room holds values and their words only, never who tells or hears them.
+payload, so that secrets stay out of journals. This room holds values and their words only, never who tells or
+hears them.
 """
 
 from __future__ import annotations

@@ -19,10 +19,21 @@ NESTING_LIMIT = 50
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A limit that has been passed, and the sentence that says so."""
+    """A limit that has been passed, and the sentence that says so.
+
+    Attributes:
+        limit: Which limit.
+        reason: The sentence, for whoever fired.
+        without_payload: The sentence as it may be written down, where `reason` shows a payload; else None.
+    """
 
     limit: BreakerLimit
     reason: str
+    without_payload: str | None = None
+
+    def recorded(self) -> Trip:
+        """The trip as facts, journals and snapshots have it: it shows no payload."""
+        return self if self.without_payload is None else Trip(self.limit, self.without_payload)
 
 
 def judge_departure(
@@ -99,19 +110,24 @@ def judge_entry(policy: CircuitBreakerPolicy, counts: BreakerCounts, entered: st
     )
 
 
-def judge_repetition(policy: CircuitBreakerPolicy, repetition: Repetition, shown: str) -> Trip | None:
+def judge_repetition(
+    policy: CircuitBreakerPolicy, repetition: Repetition, trigger: str, shown: str
+) -> Trip | None:
     """Judges whether a row may be taken again with the same payload (limit 6).
 
     Args:
         policy: The limits.
         repetition: How it would stand after this transition.
+        trigger: What is fired.
         shown: Trigger and payload, for the reason.
     """
     if not policy.max_repeats or repetition.times <= policy.max_repeats:
         return None
+    often = f"{repetition.times} times in a row (allowed {policy.max_repeats})"
     return Trip(
         BreakerLimit.MAX_REPEATS,
-        f"Repetition: {shown}, {repetition.times} times in a row (allowed {policy.max_repeats})",
+        f"Repetition: {shown}, {often}",
+        without_payload=f"Repetition: '{trigger}' with an equal payload, {often}",
     )
 
 

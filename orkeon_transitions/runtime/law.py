@@ -239,19 +239,21 @@ def _trip(machine: Machine, trip: Trip, trigger: str | None) -> Steps[Transition
     moves = is_first and machine.policy.use_degraded_mode and degraded is not None
     if not moves or degraded == machine._counts.state:
         return _refused(machine, refusal)
-    firing = Firing(machine._event(machine._request(trigger)), trigger or "", refusal)
+    recorded = refusals.broken(machine, trigger, trip.recorded())
+    firing = Firing(machine._event(machine._request(trigger)), trigger or "", recorded)
     firing.event.to_state = machine._state_member(degraded or "")
     yield from _make(machine, firing, partial(machine._engine.degrade, machine, firing))
     return _refused(machine, refusal) if firing.result is None else firing.result
 
 
 def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
-    broken = replace(machine._counts, trip=trip)
+    recorded = trip.recorded()
+    broken = replace(machine._counts, trip=recorded)
     fact = CircuitBroken(
         state=machine.state,
         trigger=None if trigger is None else machine._trigger_member(trigger),
         limit=trip.limit,
-        reason=trip.reason,
+        reason=recorded.reason,
         status=machine._status_of(broken),
         timestamp=machine._now(),
     )

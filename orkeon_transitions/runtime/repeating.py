@@ -23,7 +23,7 @@ def repeat(
 ) -> tuple[Repetition, Trip | None]:
     """How the repetition would stand if the row were taken, and the trip if that is once too often."""
     repetition = counts.repeated(_digest(trigger, payload))
-    return repetition, judge_repetition(policy, repetition, _shown(trigger, payload))
+    return repetition, judge_repetition(policy, repetition, trigger, _shown(trigger, payload))
 
 
 def _digest(trigger: str, payload: Mapping[str, Any]) -> str:

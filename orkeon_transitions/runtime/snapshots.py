@@ -46,11 +46,15 @@ def take(
         clock_running=counts.running_since is not None,
         spent=dict(counts.spent),
         repeats={s: RepetitionRecord(digest=r.digest, times=r.times) for s, r in counts.repeats.items()},
-        trip=TripRecord(limit=counts.trip.limit, reason=counts.trip.reason) if counts.trip else None,
+        trip=_trip_record(counts.trip),
         policy=machine.policy,
         fields={name: _plain(machine, name, value) for name, value in values.items()},
         taken_at=datetime.now(UTC),
     )
+
+
+def _trip_record(trip: Trip | None) -> TripRecord | None:
+    return None if trip is None else TripRecord(limit=trip.limit, reason=trip.recorded().reason)
 
 
 def read(snapshot: Snapshot | Mapping[str, Any] | str) -> Snapshot:

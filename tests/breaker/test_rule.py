@@ -11,6 +11,7 @@ from orkeon_transitions.breaker import (
     CircuitBreakerPolicy,
     Repetition,
     StateClock,
+    Trip,
     judge_departure,
     judge_entry,
     judge_nesting,
@@ -171,15 +172,19 @@ def test_the_sentence_of_limit_5(spent, figures):
 @pytest.mark.parametrize("most", [1, 4])
 def test_a_row_may_be_taken_n_times_in_a_row_with_an_equal_payload(most):
     counts, taken = START, 0
-    while judge_repetition(limits(max_repeats=most), counts.repeated("x"), "call") is None:
+    while judge_repetition(limits(max_repeats=most), counts.repeated("x"), "call", "call()") is None:
         counts, taken = replace(counts, repeats={"a": counts.repeated("x")}), taken + 1
     assert taken == most
 
 
 def test_the_sentence_of_limit_6():
-    trip = judge_repetition(limits(max_repeats=3), Repetition("x", 4), "call_tool(query='weather')")
+    trip = judge_repetition(
+        limits(max_repeats=3), Repetition("x", 4), "call_tool", "call_tool(query='weather')"
+    )
     assert trip.limit is BreakerLimit.MAX_REPEATS
     assert trip.reason == "Repetition: call_tool(query='weather'), 4 times in a row (allowed 3)"
+    written_down = "Repetition: 'call_tool' with an equal payload, 4 times in a row (allowed 3)"
+    assert trip.recorded() == Trip(BreakerLimit.MAX_REPEATS, written_down)
 
 
 # Nesting
@@ -200,7 +205,7 @@ def test_zero_switches_each_limit_off():
     counts = replace(START, transitions=10**6, visits={"a": 10**6}, running_since=0.0)
     assert judge_departure(limits(), counts, 1e9, RUNNING) is None
     assert judge_entry(limits(), counts, "a") is None
-    assert judge_repetition(limits(), Repetition("x", 10**6), "call") is None
+    assert judge_repetition(limits(), Repetition("x", 10**6), "call", "call()") is None
 
 
 LOW = {

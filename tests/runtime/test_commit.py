@@ -341,3 +341,22 @@ def test_a_reset_with_an_async_hook_comes_before_the_next_trigger():
         assert machine.transition_count == 1
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("is_degrading", [False, True])
+def test_a_repeated_payload_is_told_to_who_fired_and_never_committed(kind, is_degrading):
+    text = (
+        "initial: a\ndegraded: z\nstates: [a, {name: z, final: true}]\n"
+        "transitions: [{trigger: login, source: a, dest: null, repeatable: false}]\n"
+    )
+    committed = []
+    machine = kind.make(
+        text,
+        policy=limits(max_repeats=1, use_degraded_mode=is_degrading),
+        commit=lambda fact, snapshot: committed.append(f"{fact!r} {snapshot!r}"),
+    )
+    kind.fire(machine, "login", password="hunter2")
+    kind.try_fire(machine, "login", password="hunter2")
+    assert "hunter2" in machine.circuit_status.broken_reason
+    assert "Repetition: 'login' with an equal payload, 2 times in a row (allowed 1)" in committed[1]
+    assert not any("hunter2" in told for told in [*committed, repr(machine.snapshot())])

@@ -112,7 +112,8 @@ def test_a_trip_says_which_limit_by_how_much_and_from_where(path, policy, limit,
                 break
     trip = next(line for line in lines_of(path) if line["fact"] == "circuit_broken")
     assert trip["limit"] == limit
-    assert trip["reason"] == fsm.circuit_status.broken_reason
+    told = fsm.circuit_status.broken_reason
+    assert trip["reason"] == told.replace("with (tool='search')", "with an equal payload")
     assert trip["visits"]["executing"] >= 1
     assert trip["trigger"] in {"request_tool_call", "tool_call_completed"}
     assert trip["policy"]["max_transitions"] == policy.max_transitions
