@@ -93,7 +93,7 @@ def command(context: click.Context, *, files: tuple[str, ...], strict: bool, as_
     task's own budgets need.
     """
     screen = current_screen()
-    reports = [examine(name) for name in files]
+    reports = [examine(name, strict=strict) for name in files]
     if as_json:
         screen.json(
             {
@@ -107,15 +107,18 @@ def command(context: click.Context, *, files: tuple[str, ...], strict: bool, as_
     context.exit(INVALID if any(report.fails(strict=strict) for report in reports) else 0)
 
 
-def examine(name: str) -> Report:
-    """Reads one file as what it looks like and gathers everything that can be said about it."""
+def examine(name: str, *, strict: bool = False) -> Report:
+    """Reads one file as what it looks like and gathers everything that can be said about it.
+
+    Under `strict` an unknown key of a crew is an error, told with all others.
+    """
     report = Report(name)
     try:
         report.kind = _kind(name, report)
         if report.kind == "machine":
             _examine_machine(Path(name), report)
         elif report.kind == "crew":
-            _examine_crew(name, report)
+            _examine_crew(name, report, strict=strict)
     except DefinitionError as error:
         report.remarks += [
             Remark(
@@ -188,10 +191,10 @@ def _examine_machine(path: Path, report: Report) -> None:
     report.remarks += _remarks_of(report.file, findings, definition.origin.places)
 
 
-def _examine_crew(name: str, report: Report) -> None:
+def _examine_crew(name: str, report: Report, *, strict: bool) -> None:
     from orkeon_transitions.crew import load_crew
 
-    crew = load_crew(name)
+    crew = load_crew(name, strict=strict)
     agents, tasks = len(crew.config.agents), len(crew.config.tasks)
     report.summary = f"crew {crew.config.name}, {counted(agents, 'agent')}, {counted(tasks, 'task')}"
     report.remarks += _remarks_of(name, crew.findings, {})

@@ -133,6 +133,18 @@ def test_the_problems_of_a_crew_s_files_come_each_with_its_own(orkeon, folder):
     assert report["limits"] is None
 
 
+def test_under_strict_an_unknown_key_is_told_with_the_other_problems(orkeon, folder):
+    crew_folder(
+        folder, agents="cook: {role: Cook, gaol: g}\n", tasks="boil:\n  description: d\n  agent: coook\n"
+    )
+    done = orkeon("check", "--strict", "tea")
+    assert done.code == 2
+    assert [line.partition(": ")[0] for line in done.out.splitlines()] == [
+        "tea/agents.yaml:1:20", "tea/tasks.yaml:3:10",
+    ]  # fmt: skip
+    assert "unknown key 'gaol' (did you mean 'goal'?)" in done.out
+
+
 @pytest.mark.parametrize(
     ("file", "looks"),
     [("agents", "it looks like the agents of a crew"), ("tasks", "it looks like the tasks of a crew")],
