@@ -175,6 +175,8 @@ def _told(screen: Screen, error: BaseException) -> int:
             screen.say("error", str(error))
         case OSError() if error.filename is not None:
             screen.say("error", f"{os.fsdecode(error.filename)}: {error.strerror}")
+        case FileNotFoundError():  # without a name: asked where we are, the system knew nothing
+            screen.say("error", "the current folder does not exist any more")
         case _:
             return _unexpected(screen, error)
     return INVALID

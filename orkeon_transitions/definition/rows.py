@@ -12,7 +12,7 @@ from orkeon_transitions.definition.states import StateReader
 _KEYS = frozenset(TransitionDefinition.model_fields)
 _UNUSED = frozenset({"prepare"})
 # The order in which transitions takes them.
-_COLUMNS = ("trigger", "source", "dest", "conditions", "unless", "before", "after", "prepare")
+COLUMNS = ("trigger", "source", "dest", "conditions", "unless", "before", "after", "prepare")
 _INTERNAL = " (null: an internal transition)"
 
 
@@ -58,12 +58,12 @@ class RowReader:
         if not isinstance(item, list):
             self._source.problem(path, f"must be a mapping or [trigger, source, dest], not {shown(item)}")
             return None
-        if not 3 <= len(item) <= len(_COLUMNS):
+        if not 3 <= len(item) <= len(COLUMNS):
             message = f"must be [trigger, source, dest], not a list of {len(item)}"
             self._source.problem(path, message)
             return None
         block = Block(self._source, path)
-        for index, (key, value) in enumerate(zip(_COLUMNS, item, strict=False)):
+        for index, (key, value) in enumerate(zip(COLUMNS, item, strict=False)):
             block.values[key] = value
             block.written[key] = (*path, index)
         if block.get("prepare") is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.definition.names import camel_case
+from orkeon_transitions.definition.rows import COLUMNS
 
 Schema = dict[str, Any]
 
@@ -41,12 +42,10 @@ def machine_schema() -> dict[str, Any]:
 
 
 def _machine_keys() -> Mapping[str, Schema]:
-    row = {
-        "anyOf": [
-            {"$ref": "#/$defs/transition"},
-            {"type": "array", "minItems": 3, "maxItems": 8, "description": "[trigger, source, dest]"},
-        ]
-    }
+    keys = _transition_keys()
+    columns = [keys[key] for key in COLUMNS if key in keys]
+    listed = {"type": "array", "minItems": 3, "maxItems": len(COLUMNS), "prefixItems": columns}
+    row = {"anyOf": [{"$ref": "#/$defs/transition"}, said("[trigger, source, dest]", listed)]}
     state = {"anyOf": [_NAME, {"$ref": "#/$defs/state"}]}
     return {
         "name": said("The machine's name in messages, journals and pictures.", _or_null(_NAME)),

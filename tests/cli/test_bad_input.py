@@ -140,3 +140,13 @@ def test_what_is_unknown_in_a_crew_is_named_with_its_place(
         assert any(text.startswith(f"little.yaml:{line}:") and words in text for text in told.splitlines()), (
             told
         )
+
+
+def test_a_current_folder_that_is_gone_is_said(orkeon, folder, monkeypatch):
+    def gone():
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    done = orkeon("run", "103-ts-codebase-with-fsm")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: the current folder does not exist any more\n"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,10 @@ def fits(value, schema, root):
         return value >= schema.get("minimum", value)
     if isinstance(value, list):
         return schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)) and all(
-            fits(item, schema.get("items", {}), root) for item in value
+            fits(item, one, root)
+            for item, one in zip_longest(
+                value, schema.get("prefixItems", [])[: len(value)], fillvalue=schema.get("items", {})
+            )
         )
     return not isinstance(value, dict) or fits_mapping(value, schema, root)
 
@@ -150,3 +154,21 @@ def test_what_does_not_load_does_not_fit(change):
     sound = {"initial": "a", "states": ["a"], "transitions": [["go", "a", None]]}
     assert accepted(sound)
     assert not accepted(sound | change)
+
+
+@pytest.mark.parametrize(
+    ("row", "is_right"),
+    [
+        (["go", "a", "b"], True),
+        (["go", ["a", "b"], None, "ready", None, ["note"], None, "anything"], True),
+        (["", "a", "b"], False),
+        (["go", [], "b"], False),
+        (["go", "a", True], False),
+        (["go", "a", "b", "os.getcwd"], False),
+        (["go", "a"], False),
+    ],
+)
+def test_a_row_in_the_list_form_is_checked_column_by_column(row, is_right):
+    file = {"initial": "a", "states": ["a", "b"], "transitions": [row]}
+    schema = machine_schema()
+    assert fits(file, schema, schema) is is_right
