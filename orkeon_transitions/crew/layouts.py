@@ -89,7 +89,7 @@ def _check_may_enter(files: CrewFiles, folder: Path) -> None:
     """
     try:
         # Its own entry in it, which `Path` would leave out.
-        os.stat(os.path.join(folder, os.curdir))  # noqa: PTH116, PTH118
+        os.stat(os.path.join(folder, os.curdir))  # noqa: PTH116, PTH118 - Path would leave the dot out
     except OSError as error:
         files.source.problem_at(NOWHERE, f"cannot be read: {error.strerror}")
         files.source.raise_problems()
