@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, Literal
 
+from orkeon_transitions.breaker import BreakerLimit
 from orkeon_transitions.definition import nearest
 from orkeon_transitions.errors import (
     CircuitBrokenError,
@@ -246,12 +247,16 @@ class GraphRun(Generic[S]):
         )
 
     def _sentence(self, told: GraphCircuitBroken[S]) -> str:
-        limit, times = told.limit or "limit", told.transition_count
+        times = told.transition_count
         executions = "1 node execution" if times == 1 else f"{times} node executions"
+        where = f"CircuitBreakerPolicy({told.limit or 'limit'}=...)"
+        if told.limit is BreakerLimit.STATE_TIMEOUT:
+            # The policy's own does not apply to nodes.
+            where = f"The `timeout` of that state in the definition of '{self._topology.name}'"
         return (
             f"{told.reason}; graph '{self._topology.name}' stopped at node '{told.node_name}' after "
             f"{executions} ({self._shown_trace()}); what it had reached is in "
-            f"`state`. CircuitBreakerPolicy({limit}=...) allows more, 0 switches that limit off"
+            f"`state`. {where} allows more, 0 switches that limit off"
         )
 
     def _shown_trace(self) -> str:

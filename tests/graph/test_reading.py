@@ -101,6 +101,9 @@ def test_the_timeout_of_a_state_ends_its_node():
     with pytest.raises(GraphCircuitBrokenError, match="State timeout exceeded") as error:
         ran(papers(sleeps(1000), lambda draft: END))
     assert (error.value.limit, error.value.node_name) == (BreakerLimit.STATE_TIMEOUT, "read")
+    # Where to allow more: the policy's own `state_timeout` is not for nodes.
+    assert "The `timeout` of that state in the definition of 'papers' allows more" in str(error.value)
+    assert "CircuitBreakerPolicy(" not in str(error.value)
 
 
 def test_a_router_may_say_where_a_declared_graph_begins():
