@@ -198,8 +198,9 @@ class MachineDefinition(_Frozen):
 
     @cached_property
     def clocks(self) -> Mapping[str, StateClock]:
-        """How time counts in each state."""
-        return MappingProxyType({state.name: StateClock(state.timeout) for state in self.states})
+        """How time counts in each state; where a machine has ended, both clocks stand still."""
+        timeouts = {state.name: 0 if state.final else state.timeout for state in self.states}
+        return MappingProxyType({name: StateClock(timeout) for name, timeout in timeouts.items()})
 
     def sources_of(self, row: TransitionDefinition) -> Names:
         """The states from which a row can be taken: `*` expanded, final states left out."""

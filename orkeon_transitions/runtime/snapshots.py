@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, ValidationError
+from pydantic_core import ErrorDetails
 
 from orkeon_transitions.breaker import BreakerCounts, Repetition, Trip
 from orkeon_transitions.errors import DefinitionError, Problem
@@ -70,10 +71,16 @@ def read(snapshot: Snapshot | Mapping[str, Any] | str) -> Snapshot:
             return Snapshot.model_validate_json(snapshot)
         return Snapshot.model_validate(snapshot)
     except ValidationError as error:
-        raise DefinitionError(
-            Problem(None, None, None, ".".join(map(str, e["loc"])), f"snapshot: {e['msg']}")
-            for e in error.errors()
-        ) from None
+        raise DefinitionError(_problem(details) for details in error.errors()) from None
+
+
+def _problem(details: ErrorDetails) -> Problem:
+    place = ".".join(map(str, details["loc"]))
+    if place == "version":
+        told = f"it is of version {details['input']!r}, and this release reads version 1"
+    else:
+        told = str(details["msg"])
+    return Problem(None, None, None, place, f"snapshot: {told}")
 
 
 def counts_of(machine: MachineBase[Any, Any], snapshot: Snapshot) -> BreakerCounts:

@@ -1,4 +1,4 @@
-"""The limits and the presets, by the table of the design."""
+"""The limits and the presets, by their table."""
 
 import pickle
 from datetime import timedelta

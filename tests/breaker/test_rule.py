@@ -1,4 +1,4 @@
-"""Which limit has been passed: every row of the design's list, its order and its sentences."""
+"""Which limit has been passed: every limit, their order and its sentences."""
 
 from dataclasses import replace
 

@@ -67,7 +67,7 @@ def test_a_run_that_failed_has_its_report_too(orkeon, little_crew, folder, monke
     assert "- Why: task 'look' failed: ConnectionError: no \\*network\\* at \\| all" in text
     assert ["write", "writer", "skipped", "0", "0", "0", ""] in rows(text)
     assert "## write: skipped by writer" in text
-    assert "- Why: it needs 'look', which gave nothing" in text
+    assert "- Why: it needs 'look', which came to no good end" in text
     assert "### Output" not in text
     assert [file.name for file in (folder / "pictures").iterdir()] == ["look.svg"]
 

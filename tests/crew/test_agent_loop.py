@@ -1,4 +1,4 @@
-"""The loop does the I/O, the machine decides (DESIGN 7)."""
+"""The loop does the I/O, the machine decides."""
 
 import asyncio
 import threading

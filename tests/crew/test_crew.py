@@ -61,7 +61,7 @@ def test_a_failed_task_skips_those_that_need_it_and_no_others():
     assert not result.success
     assert str(result.status) == "failed"
     assert "task 'one' failed: RuntimeError: no water" in result.error
-    assert "task 'two' skipped: it needs 'one', which gave nothing" in result.error
+    assert "task 'two' skipped: it needs 'one', which came to no good end" in result.error
     assert (result.tasks["two"].attempts, result.tasks["two"].history) == (0, ())
     assert result.states["tasks"] == {"one": "failed", "two": "cancelled", "three": "completed"}
     assert result.states["crew"] == "failed"

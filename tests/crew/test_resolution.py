@@ -1,4 +1,4 @@
-"""DESIGN 7 and seed 000: task over crew over preset over strict, field by field."""
+"""Seed 000: task over crew over preset over strict, field by field."""
 
 import json
 from datetime import timedelta

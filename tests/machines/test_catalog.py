@@ -1,4 +1,4 @@
-"""The catalog, and the six definitions against the tables of the design."""
+"""The catalog, and the six definitions against their tables."""
 
 import pytest
 

@@ -8,7 +8,12 @@ from datetime import timedelta
 import pytest
 
 from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerPolicy
-from orkeon_transitions.errors import CircuitBrokenError, GuardRejectedError, InvalidTransitionError
+from orkeon_transitions.errors import (
+    CircuitBrokenError,
+    DefinitionError,
+    GuardRejectedError,
+    InvalidTransitionError,
+)
 from orkeon_transitions.machines import (
     AsyncTaskExecution,
     TaskExecution,
@@ -368,3 +373,9 @@ def test_the_default_policy_takes_further_limits():
         policy.max_state_visits == TaskExecution.default_policy(max_tool_calls_per_round=2).max_state_visits
     )
     assert policy.use_degraded_mode
+
+
+def test_a_snapshot_of_another_version_says_so():
+    later = TaskExecution().snapshot().model_dump(mode="json") | {"version": 2}
+    with pytest.raises(DefinitionError, match="of version 2, and this release reads version 1"):
+        TaskExecution.restore(later)

@@ -278,3 +278,16 @@ def test_a_state_timeout_of_the_policy_also_fires_on_timeout(kind, clock):
     kind.fire(machine, "ask")
     clock.advance(21)
     assert kind.fire(machine, "go").to_state == "end"
+
+
+def test_no_clock_runs_where_a_machine_has_ended(kind, clock):
+    machine = kind.make(
+        {"initial": "a", "states": ["a", {"name": "z", "final": True}], "transitions": [["end", "a", "z"]]},
+        policy=limits(state_timeout=10, max_total_duration=20),
+        clock=clock,
+    )
+    assert machine.circuit_status.remaining == timedelta(seconds=10)
+    kind.fire(machine, "end")
+    clock.now += 5
+    assert machine.circuit_status.remaining is None
+    assert machine.circuit_status.total_elapsed == timedelta(0)

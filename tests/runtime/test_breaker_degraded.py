@@ -1,4 +1,4 @@
-"""Degraded mode, rows that always pass, resets, nesting: DESIGN 2."""
+"""Degraded mode, rows that always pass, resets, nesting."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The rule of the breaker (DESIGN 2) on machines of both kinds: each limit, its order, what counts."""
+"""The rule of the breaker on machines of both kinds: each limit, its order, what counts."""
 
 import dataclasses
 from datetime import timedelta

@@ -34,7 +34,7 @@ def built(kind: Kind, builder, **options):
 
 
 def example(log=None):
-    """The machine that the design shows."""
+    """A machine with all that a builder can say."""
     return (
         StateMachineBuilder[MyState, MyEvent]()
         .initial(MyState.IDLE)

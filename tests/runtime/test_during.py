@@ -1,4 +1,4 @@
-"""Work that is bound to the visit of a state: DESIGN 2, `during`."""
+"""Work that is bound to the visit of a state: `during`."""
 
 import asyncio
 

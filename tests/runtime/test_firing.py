@@ -1,4 +1,4 @@
-"""`fire`, `try_fire` and what they give: DESIGN 4, the table of members."""
+"""`fire`, `try_fire` and what they give."""
 
 import dataclasses
 import sys

@@ -112,8 +112,8 @@ def test_a_trip_says_which_limit_by_how_much_and_from_where(path, policy, limit,
                 break
     trip = next(line for line in lines_of(path) if line["fact"] == "circuit_broken")
     assert trip["limit"] == limit
-    told = fsm.circuit_status.broken_reason
-    assert trip["reason"] == told.replace("with (tool='search')", "with an equal payload")
+    written_down = fsm.circuit_status.broken_reason.replace("with (tool='search')", "with an equal payload")
+    assert trip["reason"] == written_down
     assert trip["visits"]["executing"] >= 1
     assert trip["trigger"] in {"request_tool_call", "tool_call_completed"}
     assert trip["policy"]["max_transitions"] == policy.max_transitions
@@ -127,7 +127,7 @@ def test_a_trip_says_which_limit_by_how_much_and_from_where(path, policy, limit,
         assert last["state"] == fsm.state
     back = replay(path, DEFINITION)
     assert back.is_circuit_broken
-    assert back.broken_reason == fsm.circuit_status.broken_reason
+    assert back.broken_reason == written_down
     assert back.final_state == fsm.state
     assert back.histogram == fsm.circuit_status.state_visit_histogram
     assert back.transition_count == fsm.transition_count

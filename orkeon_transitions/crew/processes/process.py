@@ -264,7 +264,7 @@ class CrewRun:
 
 def _in_vain(missing: Sequence[str]) -> str:
     names = ", ".join(f"'{name}'" for name in missing)
-    return f"it needs {names}, which gave nothing"
+    return f"it needs {names}, which came to no good end"
 
 
 def _broken_off(result: TaskResult, error: Exception) -> TaskResult:
