@@ -142,11 +142,15 @@ class Crew:
         Raises:
             CrewDefinitionError: An input is missing.
             TypeError: The executor cannot be called with an agent, a task and a context, the model is none,
-                or both are given.
+                or both are given; or another argument is not of its kind.
             ValueError: `concurrency` is no whole number from 1, or `unavailable` names no agent.
             CancelledError: The run was cancelled; every running task's machine then is in `cancelled`.
             Exception: What the journal raises: the run stops before a fact is lost.
         """
+        if observer is not None and not isinstance(observer, CrewObserver):
+            raise TypeError(f"the observer is a CrewObserver, not {observer!r}")
+        if journal is not None and not callable(getattr(journal, "record", None)):
+            raise TypeError(f"a journal takes note with record(machine), {type(journal).__name__} has none")
         given = dict(inputs or {})
         config = filled(self.config, given, self._source)
         options = RunOptions(
@@ -175,6 +179,8 @@ class Crew:
         raise OrkeonError("run_sync cannot be used while an event loop runs: await crew.run(...) instead")
 
     def _known_agents(self, names: Collection[str]) -> frozenset[str]:
+        if isinstance(names, str):
+            raise TypeError(f"unavailable are names of agents in a list, not the text '{names}'")
         for name in names:
             if name not in self.agents:
                 hint = nearest(name, self.agents)
@@ -201,11 +207,11 @@ class Crew:
 async def _run(run: CrewRun) -> CrewResult:
     try:
         await PROCESSES[run.config.process](run)
-    except asyncio.CancelledError:
-        run.finish(cancelled=True)
-        raise
     except Exception as error:
         run.finish(error=error)
+        raise
+    except BaseException:  # a cancellation, or what ends the program
+        run.finish(cancelled=True)
         raise
     return run.finish()
 

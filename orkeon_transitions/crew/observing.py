@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from orkeon_transitions.crew.results import CrewResult, TaskResult
 from orkeon_transitions.facts import TransitionResult
+from orkeon_transitions.runtime.callbacks import is_async, is_generator
 
 if TYPE_CHECKING:
     from orkeon_transitions.breaker import CircuitBreakerStatus
@@ -87,6 +88,9 @@ class CrewObserver:
 
     One that raises is logged and changes nothing. Leave out what is not wanted.
 
+    Raises:
+        TypeError: One is no plain function, such as a coroutine function, which nobody would await.
+
     Attributes:
         task_started: Told of each task that is begun, again for each machine that it gets.
         task_moved: Told of each transition of a task's machine.
@@ -103,6 +107,14 @@ class CrewObserver:
     crew_finished: Callable[[CrewResult], Any] | None = None
     task_retried: Callable[[TaskRetried], Any] | None = None
     status_moved: Callable[[StatusMoved], Any] | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            listener = getattr(self, field.name)
+            if listener is None:
+                continue
+            if not callable(listener) or is_async(listener) or is_generator(listener):
+                raise TypeError(f"{field.name} is a plain function of one fact, not {listener!r}")
 
 
 def tell(listener: Callable[[Any], Any] | None, fact: Any) -> None:
