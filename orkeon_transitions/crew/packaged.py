@@ -48,7 +48,7 @@ def _example_of(file: Path) -> str | None:
     root = _examples().resolve()
     try:
         resolved = file.resolve()
-    except (OSError, RuntimeError):  # such as a link to itself: whoever reads the file says so
+    except (OSError, RuntimeError, ValueError):  # such as a link to itself: whoever reads the file says so
         return None
     return resolved.relative_to(root).parts[0] if root in resolved.parents else None
 

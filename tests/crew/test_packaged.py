@@ -131,3 +131,10 @@ def test_a_link_to_itself_is_no_example(tmp_path):
     link.symlink_to(link)
     with pytest.raises(CrewDefinitionError):
         load_crew(link)
+
+
+@pytest.mark.parametrize("name", ["a\0.yaml", "\ud800.yaml", "a\0/crew.yaml", "\ud800"])
+def test_what_can_be_no_name_of_a_file_is_refused_as_one(name):
+    with pytest.raises(CrewDefinitionError) as refused:
+        load_crew(name)
+    assert [problem.file for problem in refused.value.problems] == [name]
