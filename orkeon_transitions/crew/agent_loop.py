@@ -99,8 +99,9 @@ class _Attempt:
             raise TypeError(f"a model answers a ModelReply, not {type(reply).__name__}")
         if not isinstance(reply.text, str):
             raise TypeError(f"the text of a ModelReply is text, not {type(reply.text).__name__}")
-        if not all(isinstance(call, ToolCall) for call in reply.tool_calls):
-            raise TypeError("the tool calls of a ModelReply are ToolCalls")
+        calls: Any = reply.tool_calls
+        if not isinstance(calls, tuple | list) or not all(map(_is_call, calls)):
+            raise TypeError("the tool calls of a ModelReply are a tuple of ToolCalls, each with a name")
         check_usage(reply.usage)
         return reply
 
@@ -167,3 +168,7 @@ class _Attempt:
             answers.append(await self._tools[call.name].answer(call.arguments))
         except ToolError as error:
             answers.append(f"error: {error}")
+
+
+def _is_call(thing: Any) -> bool:
+    return isinstance(thing, ToolCall) and isinstance(thing.name, str)

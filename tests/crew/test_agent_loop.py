@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from orkeon_transitions.crew import ModelReply, ToolError, Usage, tool
+from orkeon_transitions.crew import ModelReply, ToolCall, ToolError, Usage, tool
 from orkeon_transitions.crew.agent_loop import MOST_REFUSED_ROUNDS, NOT_RUN
 from orkeon_transitions.machines import AsyncTaskExecution, TaskExecutionGuardContext
 from tests.crew.scripted import ScriptedModel, calls, crew_of_one, hang, one_answer_each, path_of
@@ -226,11 +226,17 @@ def test_a_model_that_answers_nonsense_has_failed():
     assert "TypeError: a model answers a ModelReply, not str" in result.error
 
 
+NO_CALLS = "TypeError: the tool calls of a ModelReply are a tuple of ToolCalls, each with a name"
+
+
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
         (ModelReply(None), "TypeError: the text of a ModelReply is text, not NoneType"),
-        (ModelReply("x", ({"name": "note"},)), "TypeError: the tool calls of a ModelReply are ToolCalls"),
+        (ModelReply("x", ({"name": "note"},)), NO_CALLS),
+        (ModelReply("x", (ToolCall("1", ["note"]),)), NO_CALLS),
+        (ModelReply("x", (call for call in [ToolCall("1", "note")])), NO_CALLS),
+        (ModelReply("x", None), NO_CALLS),
         (ModelReply("x", usage=None), "TypeError: what was spent is a Usage of numbers, not None"),
     ],
 )
