@@ -1,6 +1,8 @@
 """A machine that is restored from a snapshot goes on exactly like the original."""
 
 import asyncio
+import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -31,7 +33,7 @@ async def _both(machine_class, definition, before, after):
         for subject in (original, again):
             await subject.prepare(step)
             outcomes.append(shape(await subject.fire()))
-        assert outcomes[0] == outcomes[1]
+        assert _as_kept(outcomes[0]) == _as_kept(outcomes[1])
         _compare(original, again)
     assert original.log == again.log
     assert [type(fact) for fact, _ in original.facts] == [type(fact) for fact, _ in again.facts]
@@ -44,6 +46,17 @@ def _compare(original, again):
         for subject in (original, again)
     )
     assert first == second
-    assert original.machine.circuit_status == again.machine.circuit_status
+    statuses = [subject.machine.circuit_status for subject in (original, again)]
+    kept = [replace(status, broken_reason=_as_kept(status.broken_reason)) for status in statuses]
+    assert kept[0] == kept[1]
     assert original.machine.state == again.machine.state
     assert original.machine.is_terminal == again.machine.is_terminal
+
+
+def _as_kept(shown):
+    """In words, a repeated payload as snapshots have it: shown to whoever fired, and not written down."""
+    return re.sub(
+        r"(Repetition: .?'\w+.?') (?:with \(.*?\)|without a payload),",
+        r"\1 with an equal payload,",
+        repr(shown),
+    )
