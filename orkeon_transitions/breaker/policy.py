@@ -89,9 +89,10 @@ class CircuitBreakerPolicy(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, given: Any) -> Any:
-        for name in given if isinstance(given, dict) else ():
-            near = get_close_matches(str(name), cls.model_fields, 1)
-            if name not in cls.model_fields and near:
+        if not isinstance(given, dict) or given.keys() <= cls.model_fields.keys():
+            return given
+        for name in given.keys() - cls.model_fields.keys():
+            if near := get_close_matches(str(name), cls.model_fields, 1):
                 raise ValueError(f"there is no limit '{name}', did you mean '{near[0]}'?")
         return given
 
