@@ -67,10 +67,19 @@ class Problem:
     message: str
     hint: str | None = None
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong, and what may have been meant."""
+        return f"{self.message} (did you mean '{self.hint}'?)" if self.hint else self.message
+
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
-        hint = f" (did you mean '{self.hint}'?)" if self.hint else ""
-        return ": ".join(filter(None, (place, self.path, f"{self.message}{hint}")))
+        place = place_text(self.file, self.line, self.column)
+        return ": ".join(filter(None, (place, self.path, self.sentence)))
+
+
+def place_text(file: str | None, line: int | None, column: int | None) -> str:
+    """`file:line:column`, as far as it is known."""
+    return ":".join(str(part) for part in (file, line, column) if part is not None)
 
 
 class DefinitionError(OrkeonError):

@@ -16,7 +16,7 @@ import click
 from typing_extensions import override
 
 from orkeon_transitions.cli.screen import Mistake, Screen
-from orkeon_transitions.errors import DefinitionError, OrkeonError, Problem
+from orkeon_transitions.errors import DefinitionError, OrkeonError, place_text
 
 FAILED = 1
 INVALID = 2
@@ -166,11 +166,8 @@ def _told(screen: Screen, error: BaseException) -> int:
             screen.say("error", error.format_message())
         case DefinitionError():
             for problem in error.problems:
-                screen.say(
-                    "error",
-                    problem_words(problem),
-                    place=place_of(problem.file, problem.line, problem.column),
-                )
+                place = place_text(problem.file, problem.line, problem.column)
+                screen.say("error", ": ".join(filter(None, (problem.path, problem.sentence))), place=place)
         case OrkeonError():
             screen.say("error", str(error))
         case OSError() if error.filename is not None:
@@ -180,18 +177,6 @@ def _told(screen: Screen, error: BaseException) -> int:
         case _:
             return _unexpected(screen, error)
     return INVALID
-
-
-def place_of(file: str | None, line: int | None, column: int | None) -> str:
-    """`file:line:column`, as far as it is known."""
-    return ":".join(str(part) for part in (file, line, column) if part is not None)
-
-
-def problem_words(problem: Problem, *, path: bool = True) -> str:
-    """A problem without its place: where in the data, what is wrong, what may have been meant."""
-    where = f"{problem.path}: " if path and problem.path else ""
-    hint = f" (did you mean '{problem.hint}'?)" if problem.hint else ""
-    return f"{where}{problem.message}{hint}"
 
 
 def _unexpected(screen: Screen, error: BaseException) -> int:

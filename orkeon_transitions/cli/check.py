@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orkeon_transitions.cli.app import INVALID, examples, place_of, problem_words, shared_options
+from orkeon_transitions.cli.app import INVALID, examples, shared_options
 from orkeon_transitions.cli.limits import CrewLimits, limit_lines, limits_of
 from orkeon_transitions.cli.screen import Screen, current_screen
 from orkeon_transitions.cli.subjects import existing_file, kind_of
 from orkeon_transitions.cli.words import SEVERITY_STYLES, counted, visible
 from orkeon_transitions.definition import read_source
 from orkeon_transitions.definition.places import dotted
-from orkeon_transitions.errors import DefinitionError
+from orkeon_transitions.errors import DefinitionError, place_text
 
 if TYPE_CHECKING:
     from orkeon_transitions.definition import Finding
@@ -128,7 +128,7 @@ def examine(name: str, *, strict: bool = False) -> Report:
                 line=found.line,
                 column=found.column,
                 path=found.path,
-                message=problem_words(found, path=False),
+                message=found.sentence,
             )
             for found in error.problems
         ]
@@ -229,7 +229,7 @@ def _remarks_of(name: str, findings: Iterable[Finding], places: Mapping[DataPath
 
 def _print(screen: Screen, report: Report, *, strict: bool) -> None:
     for remark in report.remarks:
-        place = place_of(remark.file, remark.line, remark.column)
+        place = place_text(remark.file, remark.line, remark.column)
         severity = "error" if strict and remark.severity == "warning" else remark.severity
         if severity == "note" and screen.quiet:
             continue

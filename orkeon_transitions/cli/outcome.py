@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.cli.live import seconds
 from orkeon_transitions.cli.screen import Screen
-from orkeon_transitions.cli.words import STATUS_STYLES, counted, visible
+from orkeon_transitions.cli.words import STATUS_STYLES, visible, work_done
 
 if TYPE_CHECKING:
     from orkeon_transitions.cli.board import Board
@@ -49,12 +49,9 @@ def show_result(screen: Screen, result: CrewResult, deliverables: Deliverables, 
         screen.result(visible(result.output.rstrip()))
     screen.result()
     status = screen.colored(str(result.status), STATUS_STYLES.get(result.status))
-    facts = (
-        counted(len(result.tasks), "task"),
-        counted(result.usage.requests, "model request"),
-        counted(result.usage.tool_calls, "tool call"),
+    screen.result(
+        f"{visible(result.crew)}: {status} in {seconds(board.elapsed)} ({', '.join(work_done(result))})"
     )
-    screen.result(f"{visible(result.crew)}: {status} in {seconds(board.elapsed)} ({', '.join(facts)})")
 
 
 def _row(task: TaskResult, board: Board) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orkeon_transitions.cli.live import seconds
 from orkeon_transitions.cli.screen import Mistake
-from orkeon_transitions.cli.words import counted, visible
+from orkeon_transitions.cli.words import visible, work_done
 
 if TYPE_CHECKING:
     from orkeon_transitions.cli.board import Board, TaskLine
@@ -52,12 +52,7 @@ def report_text(crew: Crew, result: CrewResult, deliverables: Deliverables, boar
 
 
 def _head(crew: Crew, result: CrewResult, board: Board) -> Iterator[str]:
-    facts = (
-        counted(len(result.tasks), "task"),
-        counted(result.usage.requests, "model request"),
-        counted(result.usage.tool_calls, "tool call"),
-        f"{result.usage.tokens:,} tokens",
-    )
+    facts = (*work_done(result), f"{result.usage.tokens:,} tokens")
     yield from (f"# {_plain(result.crew)}", "")
     if crew.config.goal:
         yield from (_plain(crew.config.goal), "")

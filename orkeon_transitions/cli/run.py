@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orkeon_transitions.cli.app import DEGRADED, FAILED, INTERRUPTED, examples, place_of, shared_options
+from orkeon_transitions.cli.app import DEGRADED, FAILED, INTERRUPTED, examples, shared_options
 from orkeon_transitions.cli.board import Board
 from orkeon_transitions.cli.deliverables import Deliverables
 from orkeon_transitions.cli.interrupts import Interrupts
@@ -19,7 +19,7 @@ from orkeon_transitions.cli.pictures import draw_tasks, picture_folder
 from orkeon_transitions.cli.report import report_file, report_text
 from orkeon_transitions.cli.screen import Mistake, Screen, current_screen
 from orkeon_transitions.cli.subjects import looks_like
-from orkeon_transitions.errors import CrewDefinitionError, OrkeonError
+from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, place_text
 
 if TYPE_CHECKING:
     from orkeon_transitions.crew import Crew, CrewResult
@@ -71,7 +71,7 @@ def command(
     loaded = _loaded(crew, strict=strict)
     for found in loaded.findings:
         words = f"{found.path}: {found.message} [{found.code}]"
-        screen.say(found.severity, words, place=place_of(found.file or crew, found.line, None))
+        screen.say(found.severity, words, place=place_text(found.file or crew, found.line, found.column))
     picture_path = None if diagrams is None else picture_folder(diagrams)
     board = Board.of(loaded.name, [(task.id, task.agent) for task in loaded.tasks.values()])
     deliverables = Deliverables(loaded, given)

@@ -10,6 +10,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from orkeon_transitions.crew import CrewResult
+
 SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 STATUS_STYLES = {
     "completed": "green",
@@ -29,6 +31,15 @@ def visible(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 state`, `3 states`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def work_done(result: CrewResult) -> tuple[str, ...]:
+    """How many tasks, model requests and tool calls a run had."""
+    return (
+        counted(len(result.tasks), "task"),
+        counted(result.usage.requests, "model request"),
+        counted(result.usage.tool_calls, "tool call"),
+    )
 
 
 def wrapped(text: str, width: int, measure: Callable[[str], int] = len) -> str:

@@ -18,7 +18,7 @@ from orkeon_transitions.crew.layouts import CrewFiles, read_files
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
-from orkeon_transitions.definition.names import snake_case
+from orkeon_transitions.definition.names import snake_case, spelled_like
 from orkeon_transitions.definition.places import Path, Source
 
 
@@ -255,7 +255,9 @@ class _CrewReader:
         if isinstance(written, dict):
             folded = {snake_case(name): value for name, value in written.items()}
             written = folded.get("model") or folded.get("provider") or folded.get("name")
-        if not (isinstance(written, str) and written.strip().lower() == "offline"):
+        if written is None:
+            block.problem(key, "names no model: 'offline' is the only one that is there")
+        elif not (isinstance(written, str) and written.strip().lower() == "offline"):
             block.problem(key, f"the model {shown(written)} is not there yet: only 'offline' is")
 
     def _breaker(self, block: Block) -> Any:
@@ -295,7 +297,7 @@ class _CrewReader:
         return read_block(self._source, left, path, table.known | table.carried)
 
     def _unknown_key(self, path: Path, key: str, table: KeyTable) -> None:
-        hint = self._source.hint(snake_case(key), table.all_names)
+        hint = spelled_like(key, self._source.hint(snake_case(key), table.all_names))
         if self._strict:
             self._source.problem(path, f"unknown key '{key}'", hint, at_key=True)
             return

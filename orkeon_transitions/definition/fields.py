@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from orkeon_transitions.definition.names import is_callback_name, snake_case, unfit_character
+from orkeon_transitions.definition.names import is_callback_name, snake_case, spelled_like, unfit_character
 from orkeon_transitions.definition.places import Path, Source
 
 _Read = TypeVar("_Read")
@@ -120,7 +120,7 @@ def read_block(
         elif folded in unused:
             source.note(at, "unused-key", f"'{key}' has no effect here")
         else:
-            hint = source.hint(folded, frozenset(known))
+            hint = spelled_like(key, source.hint(folded, frozenset(known)))
             source.problem(at, f"unknown key '{key}'", hint, at_key=True)
     return block
 

@@ -48,6 +48,12 @@ def snake_case(key: str) -> str:
     return _HUMP.sub(lambda hump: "_" + hump[1].lower(), key)
 
 
+def spelled_like(key: str, hint: str | None) -> str | None:
+    """A key that is meant, in the spelling of the one that was written."""
+    is_camel = hint is not None and key != key.lower() and "_" not in key
+    return camel_case(hint) if hint is not None and is_camel else hint
+
+
 def camel_case(key: str) -> str:
     """Folds `max_state_visits` to `maxStateVisits`."""
     first, *rest = key.split("_")

@@ -89,7 +89,7 @@ def test_findings_are_told_with_their_place_and_refused_under_strict(orkeon, lit
     little_crew.write_text(little_crew.read_text().replace("role: Scout", "role: Scout, colour: red"))
     done = orkeon("run", "little.yaml", "--json")
     assert (done.code, done.json["status"]) == (0, "completed")
-    assert re.search(r"^little\.yaml:3: warning: .*'colour'.*\[unknown-key\]$", done.err, re.MULTILINE)
+    assert re.search(r"^little\.yaml:3:24: warning: .*'colour'.*\[unknown-key\]$", done.err, re.MULTILINE)
     done = orkeon("run", "little.yaml", "--strict")
     assert done.code == 2
     assert "little.yaml:3:" in done.err

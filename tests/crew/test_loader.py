@@ -159,7 +159,7 @@ def test_a_graph_config_is_read():
         ("maxRetryCycles: -1", "0 or more", None),
         ("maxRetryCycles: '2'", "whole number", None),
         ("circuitBreakerPreset: strickt", "unknown preset 'strickt'", "strict"),
-        ("maxRetryCycle: 2", "unknown key 'maxRetryCycle'", "max_retry_cycles"),
+        ("maxRetryCycle: 2", "unknown key 'maxRetryCycle'", "maxRetryCycles"),
         ("stateTimeoutSeconds: 2", "unknown key", None),
         ("maxTransitions: 1, max_transitions: 2", "are the same key", None),
     ],
@@ -181,13 +181,19 @@ def test_the_offline_model_is_there(llm):
     assert load_crew(f"agents:\n  cook: {{llm: {llm}}}\n{TASKS}").findings == ()
 
 
-@pytest.mark.parametrize("llm", ["gpt-5", "{model: gpt-5}", "{}", "7", "[offline]"])
+@pytest.mark.parametrize("llm", ["gpt-5", "{model: gpt-5}", "7", "[offline]"])
 @pytest.mark.parametrize("where", ["crew", "agent"])
 def test_no_other_model_is_taken_for_it(llm, where):
     agent = f"agents:\n  cook: {{llm: {llm}}}\n"
     text = f"llm: {llm}\n{HEAD}{TASKS}" if where == "crew" else agent + TASKS
     (problem,) = problems_of(text)
     assert "not there yet: only 'offline' is" in problem.message
+
+
+@pytest.mark.parametrize("llm", ["{}", "{temperature: 1}", "{model: null}"])
+def test_settings_without_a_model_say_so(llm):
+    (problem,) = problems_of(f"llm: {llm}\n{HEAD}{TASKS}")
+    assert problem.message == "names no model: 'offline' is the only one that is there"
 
 
 def test_a_model_of_a_task_s_own_is_not_taken_for_the_offline_one():

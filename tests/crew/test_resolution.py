@@ -68,7 +68,8 @@ def test_a_task_machine_has_exactly_what_the_blocks_say():
     ("block", "needle"),
     [
         ({"preset": "strickt"}, "strict"),
-        ({"maxTranistions": 5}, "max_transitions"),
+        ({"maxTranistions": 5}, "maxTransitions"),
+        ({"max_tranistions": 5}, "max_transitions"),
         ({"maxRetries": -1}, "maxRetries"),
         ({"maxRetries": "3"}, "whole number"),
         ({"maxTransitions": 1, "max_transitions": 2}, "same key"),

@@ -93,8 +93,9 @@ def test_problems_have_places(block, path, words):
 
 def test_near_names():
     assert wrong("preset: strikt").hint == "strict"
-    assert wrong("maxTransitons: 5").hint == "max_transitions"
-    assert wrong("stateTimeOut: 5").hint == "state_timeout"
+    assert wrong("maxTransitons: 5").hint == "maxTransitions"
+    assert wrong("max_transitons: 5").hint == "max_transitions"
+    assert wrong("stateTimeOut: 5").hint == "stateTimeout"
 
 
 @pytest.mark.parametrize("block", ["strict", "[strict]", "5", "true"])
