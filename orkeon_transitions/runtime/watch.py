@@ -32,21 +32,34 @@ class Watch:
         """Whether the timer is running, in a loop that is."""
         return self._timer is not None and self._loop is not None and not self._loop.is_closed()
 
-    def arm(self, at_least: float = MOMENT) -> None:
-        """Starts the timer for the next clock to run out, if one runs and there is a loop to ring in."""
-        self.disarm()
+    def arm(self, at_least: float = 0.0) -> None:
+        """Sees to it that the timer rings when the next clock runs out, if one runs and there is a loop.
+
+        One that rings too early stays: it looks again then, which is cheaper than a new timer for each step.
+
+        Args:
+            at_least: Seconds that are waited whatever the clocks say; then the timer is set anew.
+        """
         machine = self._machine()
-        if machine is None or machine.is_terminal or machine.is_circuit_broken:
+        counts = None if machine is None else machine._counts
+        if machine is None or counts is None or counts.trip is not None or machine.is_terminal:
+            self.disarm()
             return
-        counts = machine._counts
         remaining = counts.remaining(machine.policy, machine._clock(), machine._state_clock(counts.state))
         if remaining is None:
+            self.disarm()
             return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
+            self.disarm()
             return
-        self._loop, self._timer = loop, loop.call_later(max(remaining + MOMENT, at_least), self._ring)
+        rings_at = loop.time() + max(remaining + MOMENT, at_least)
+        if self._timer is not None:
+            if not at_least and self._loop is loop and self._timer.when() <= rings_at:
+                return
+            self._timer.cancel()
+        self._loop, self._timer = loop, loop.call_at(rings_at, self._ring)
 
     def arm_soon(self) -> None:
         """Arms when the loop, if one runs, comes round: a machine must be complete before it is watched."""
@@ -54,13 +67,17 @@ class Watch:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._loop, self._timer = loop, loop.call_later(0, self.arm)
+        self._loop, self._timer = loop, loop.call_later(0, self._look)
 
     def disarm(self) -> None:
         """Stops the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _look(self) -> None:
+        self._timer = None
+        self.arm()
 
     def _ring(self) -> None:
         self._timer = None

@@ -27,66 +27,102 @@ if TYPE_CHECKING:
 PATIENCE = 5.0
 
 
+class _Bound:
+    """One work and whoever waits for it: woken by its end, or by that of the visit."""
+
+    __slots__ = ("ended", "woken")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.woken: asyncio.Future[None] = loop.create_future()
+        # The record with which the visit ended, if it did.
+        self.ended: BreakerCounts | None = None
+
+    def wake(self, _work: object = None) -> None:
+        """Wakes whoever waits; a loop that is closed has nobody left."""
+        if not self.woken.done() and not self.woken.get_loop().is_closed():
+            self.woken.set_result(None)
+
+    async def watched(self, work: Awaitable[T]) -> T:
+        """The work, which says by itself when it ends: a callback of its task would cost a turn of the loop."""
+        try:
+            return await work
+        finally:
+            self.wake()
+
+
 class VisitWork:
     """The works of one machine's current visit."""
 
-    __slots__ = ("_visit_over",)
+    __slots__ = ("_bound",)
 
     def __init__(self) -> None:
-        self._visit_over: asyncio.Future[BreakerCounts] | None = None
+        self._bound: tuple[_Bound, ...] = ()
 
     def end_visit(self, counts: BreakerCounts) -> None:
         """Tells all works of the visit that it is over, and how: a listener may reset the breaker at once."""
-        over, self._visit_over = self._visit_over, None
-        if over is not None and not over.done():
-            over.set_result(counts)
+        if self._bound:
+            bound, self._bound = self._bound, ()
+            for each in bound:
+                each.ended = counts
+                each.wake()
 
     async def run(self, machine: Machine, awaitable: Awaitable[T], done: Any, failed: Any) -> T:
         """Awaits work; see `AsyncStateMachine.during`."""
         try:
             # What is no trigger at all is said before the work begins, not when its result would be lost.
             for trigger in (done, failed):
-                machine._request(trigger)
+                if trigger is not None:
+                    machine._request(trigger)
         except TypeError:
             _close(awaitable)
             raise
-        if machine.is_terminal or machine.is_circuit_broken:
+        counts = machine._counts
+        if counts.trip is not None or machine.is_terminal:
             _close(awaitable)
             raise gone(machine)
-        visit = machine._counts.visit
         if not machine._watch.is_armed:
             machine._watch.arm()
-        work = asyncio.ensure_future(awaitable)
-        ended = await self._first_to_end(work)
-        if ended is not None or _is_over(machine, visit):
-            await _cancel(work)
-            raise gone(machine, _result_of(work), ended)
+        visit = counts.visit
+        bound = _Bound(asyncio.get_running_loop())
+        work = _begun(awaitable, bound)
+        self._bound += (bound,)
+        try:
+            await bound.woken
+        except asyncio.CancelledError:
+            await _cancel(work, awaitable)
+            raise
+        finally:
+            self._forget(bound)
+        if bound.ended is not None or _is_over(machine, visit):
+            await _cancel(work, awaitable)
+            raise gone(machine, _result_of(work), bound.ended)
         if work.cancelled():
             raise asyncio.CancelledError
         try:
             result = work.result()
         except BaseException as error:
-            await _report_failure(machine, visit, failed, error)
+            if failed is not None:
+                await _report_failure(machine, visit, failed, error)
             raise
-        await _report_success(machine, visit, done, result)
+        if done is not None:
+            await _report_success(machine, visit, done, result)
         return result
 
-    async def _first_to_end(self, work: asyncio.Future[Any]) -> BreakerCounts | None:
-        """Waits for the work or the end of its visit; gives the record with which that ended, if it did."""
-        over, loop = self._visit_over, asyncio.get_running_loop()
-        if over is None or over.get_loop() is not loop:
-            self._visit_over = over = loop.create_future()
-        try:
-            await asyncio.wait({work, over}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            await _cancel(work)
-            raise
-        return over.result() if over.done() else None
+    def _forget(self, bound: _Bound) -> None:
+        if self._bound:
+            self._bound = tuple(each for each in self._bound if each is not bound)
+
+
+def _begun(awaitable: Awaitable[T], bound: _Bound) -> asyncio.Future[T]:
+    """Starts work in a task of its own; what has one already keeps it."""
+    if inspect.iscoroutine(awaitable):
+        return asyncio.get_running_loop().create_task(bound.watched(awaitable))
+    work = asyncio.ensure_future(awaitable)
+    work.add_done_callback(bound.wake)
+    return work
 
 
 async def _report_success(machine: Machine, visit: int, done: Any, result: Any) -> None:
-    if done is None:
-        return
     try:
         made = await _fire(machine, visit, done, {"result": result})
     except (InvalidTransitionError, CircuitBrokenError, MachineBusyError, StateLeftError) as error:
@@ -97,8 +133,6 @@ async def _report_success(machine: Machine, visit: int, done: Any, result: Any) 
 
 
 async def _report_failure(machine: Machine, visit: int, failed: Any, error: BaseException) -> None:
-    if failed is None:
-        return
     try:
         made = await _fire(machine, visit, failed, {"error": error})
     except InvalidTransitionError as refusal:
@@ -152,11 +186,13 @@ def _result_of(work: asyncio.Future[Any]) -> Any:
     return work.result() if work.done() and not work.cancelled() and work.exception() is None else None
 
 
-async def _cancel(work: asyncio.Future[Any]) -> None:
+async def _cancel(work: asyncio.Future[Any], awaitable: Awaitable[Any]) -> None:
     """Cancels work and lets it tidy up, but not for ever."""
     work.cancel()
     work.add_done_callback(_seen)
     await asyncio.wait({work}, timeout=PATIENCE)
+    if work.done() and inspect.iscoroutine(awaitable):
+        awaitable.close()  # it may not even have begun
 
 
 def _seen(work: asyncio.Future[Any]) -> None:
