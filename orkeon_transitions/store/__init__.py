@@ -4,26 +4,46 @@ What belongs here is the way between a fact and a place where it lasts, and repl
 without a machine. What never belongs here: a callback that is fired, a limit that is judged, a picture.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from orkeon_transitions.errors import OrkeonError
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from orkeon_transitions.errors import MissingExtraError
 from orkeon_transitions.store.fold import Anomaly, Replay, Step
 from orkeon_transitions.store.journal import JsonlJournal
 from orkeon_transitions.store.replay import recorded_machines, replay, replay_each
 
-__all__ = ["Anomaly", "JsonlJournal", "Replay", "Step", "recorded_machines", "replay", "replay_each"]
+if TYPE_CHECKING:
+    from orkeon_transitions.store.machine_store import MachineStore
+
+__all__ = [
+    "Anomaly",
+    "JsonlJournal",
+    "MachineStore",
+    "Replay",
+    "Step",
+    "recorded_machines",
+    "replay",
+    "replay_each",
+]
+
+_IN_DATABASE = frozenset({"MachineStore"})
 
 
 def __getattr__(name: str) -> Any:
-    """Refuses by name what is not there yet.
+    """Loads what needs a database when it is asked for.
 
     Raises:
-        OrkeonError: For `MachineStore`.
-        AttributeError: For every other name.
+        MissingExtraError: SQLAlchemy is not installed.
+        AttributeError: There is no such name.
     """
-    if name == "MachineStore":
-        raise OrkeonError(
-            "MachineStore, the store in a database, is not part of this version: "
-            "keep facts with JsonlJournal and states with machine.snapshot()"
+    if name not in _IN_DATABASE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if find_spec("sqlalchemy") is None:
+        raise MissingExtraError(
+            f"{name} keeps machines in a database, which needs SQLAlchemy.", extra="store"
         )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from orkeon_transitions.store import machine_store  # noqa: PLC0415 (only who asks loads SQLAlchemy)
+
+    return getattr(machine_store, name)

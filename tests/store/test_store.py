@@ -3,11 +3,12 @@
 import pytest
 
 import orkeon_transitions.store as room
-from orkeon_transitions.errors import OrkeonError
+from orkeon_transitions.errors import MissingExtraError
 
 
-def test_what_is_not_there_yet_is_refused_by_name():
-    with pytest.raises(OrkeonError, match=r"MachineStore.*not part of this version"):
+def test_without_sqlalchemy_the_store_names_its_extra(monkeypatch):
+    monkeypatch.setattr(room, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"orkeon-transitions\[store\]"):
         from orkeon_transitions.store import MachineStore  # noqa: F401  (it is refused)
 
 

@@ -1,0 +1,255 @@
+"""A database that is open: its connections, and who may write when."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import PoolProxiedConnection, StaticPool
+
+from orkeon_transitions.errors import JournalError
+from orkeon_transitions.store.database import schema
+from orkeon_transitions.store.database.trouble import translated
+from orkeon_transitions.store.database.urls import SQLITE, file_of, is_memory, read_url, shown
+
+Synchronous = Literal["NORMAL", "FULL"]
+
+# PostgreSQL lets several threads write; SQLite one at a time, so one thread is enough.
+_WRITERS = 4
+
+
+class Database:
+    """One database, for all threads of one process.
+
+    Everything is read and written in one of two ways: `reading` for queries, `writing` for one transaction.
+    What every transition writes goes through `writer` or `session`, past SQLAlchemy but with its connections.
+
+    Args:
+        url: The URL, with its password.
+        synchronous: SQLite's durability: `NORMAL` survives a crash of the process, `FULL` a power cut.
+        busy_timeout: Seconds to wait for another writer.
+        must_exist: Whether a database that is not there, or has none of our tables, is refused.
+
+    Raises:
+        JournalError: It cannot be opened, or is of a newer schema.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        synchronous: Synchronous = "NORMAL",
+        busy_timeout: float = 30.0,
+        must_exist: bool = False,
+    ) -> None:
+        self._url = read_url(url)
+        self.place = shown(self._url)
+        self.is_sqlite = self._url.get_backend_name() == SQLITE
+        self.is_memory = is_memory(self._url)
+        self._synchronous = synchronous
+        self._busy_timeout = busy_timeout
+        self._closed = False
+        self._process = os.getpid()
+        self._inherited: list[Any] = []
+        self._start()
+        try:
+            self._open(must_exist)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        """Makes what one process needs: no connection is opened yet."""
+        # SQLite lets one connection write: threads take turns here, where nobody has to poll.
+        self._turn = threading.Lock()
+        self._held: PoolProxiedConnection | None = None
+        self._executor: ThreadPoolExecutor | None = None
+        self._engine = self._make_engine()
+
+    def _make_engine(self) -> Engine:
+        if not self.is_sqlite:
+            # Transactions are begun by hand, so that one statement is one round trip.
+            return create_engine(
+                self._url, isolation_level="AUTOCOMMIT", pool_size=_WRITERS, max_overflow=2 * _WRITERS
+            )
+        options: dict[str, Any] = {"poolclass": StaticPool} if self.is_memory else {}
+        engine = create_engine(
+            self._url,
+            connect_args={"check_same_thread": False, "timeout": self._busy_timeout, "isolation_level": None},
+            **options,
+        )
+        event.listen(engine, "connect", self._set_pragmas)
+        return engine
+
+    def _set_pragmas(self, connection: Any, _record: Any) -> None:
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        if not self.is_memory:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                # A file that cannot be written can still be read.
+                if not error.sqlite_errorname.startswith("SQLITE_READONLY"):
+                    raise
+
+    def _open(self, must_exist: bool) -> None:
+        file = file_of(self._url)
+        if file is not None and not file.parent.is_dir():
+            raise JournalError(f"cannot open the store {self.place}: there is no folder '{file.parent}'")
+        if must_exist and (self.is_memory or (file is not None and not file.exists())):
+            raise JournalError(f"cannot open the store {self.place}: there is no such database")
+        with self.reading("open the store") as connection:
+            version = schema.version_of(connection)
+        schema.refuse_newer(version, self.place)
+        if must_exist and version == 0:
+            raise JournalError(f"cannot open the store {self.place}: the database has no tables of a store")
+        if version < schema.CURRENT:
+            with self.writing("open the store") as connection:
+                schema.migrate(connection, self.place)
+
+    # ------------------------------------------------------------------------------------------ whose it is
+    @property
+    def closed(self) -> bool:
+        """Whether it takes nothing more."""
+        return self._closed
+
+    def close(self) -> None:
+        """Closes all connections, when what is being written has been written."""
+        with self._turn:
+            self._closed = True
+            held, self._held = self._held, None
+        if self._executor is not None:
+            self._executor.shutdown()
+        if held is not None:
+            held.close()
+        self._engine.dispose()
+
+    def _ready(self) -> None:
+        """Refuses a closed database, and begins anew in a process that was forked off.
+
+        Raises:
+            JournalError: It is closed, or is the memory of another process.
+        """
+        if self._closed:
+            raise JournalError(f"the store {self.place} is closed: open it again with MachineStore(...)")
+        if self._process != os.getpid():
+            self._begin_in_child()
+
+    def _begin_in_child(self) -> None:
+        if self.is_memory:
+            raise JournalError(
+                f"the store {self.place} is the memory of the process that opened it: a forked process needs "
+                "a store in a file or on a server"
+            )
+        # Neither used nor closed here: both would disturb the parent's connections.
+        self._inherited.append((self._engine, self._held, self._executor))
+        self._start()
+        self._process = os.getpid()
+
+    @property
+    def executor(self) -> Executor:
+        """The threads in which async machines write."""
+        self._ready()
+        if self._executor is None:
+            workers = 1 if self.is_sqlite else _WRITERS
+            self._executor = ThreadPoolExecutor(workers, thread_name_prefix="orkeon-store")
+        return self._executor
+
+    # ------------------------------------------------------------------------------------------- both ways
+    @contextmanager
+    def reading(self, doing: str) -> Iterator[Connection]:
+        """A connection for queries.
+
+        Args:
+            doing: What it is for, in an error's words: `cannot <doing> in <database>`.
+
+        Raises:
+            JournalError: The database is closed or complains.
+        """
+        self._ready()
+        with (
+            translated(self.place, doing),
+            self._turns(only_memory=True),
+            self._engine.connect() as connection,
+        ):
+            yield connection
+
+    @contextmanager
+    def writing(self, doing: str) -> Iterator[Connection]:
+        """A connection with one transaction, which is committed at the end or has not happened.
+
+        Args:
+            doing: What it is for, in an error's words: `cannot <doing> in <database>`.
+
+        Raises:
+            JournalError: The database is closed or complains.
+        """
+        self._ready()
+        with translated(self.place, doing), self._turns(), self._engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+            try:
+                yield connection
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                raise
+
+    @contextmanager
+    def writer(self) -> Iterator[sqlite3.Connection]:
+        """SQLite's one writing connection, for its own thread alone: the quick way, without SQLAlchemy.
+
+        Raises:
+            JournalError: The database is closed, or other threads write for too long.
+        """
+        self._ready()
+        self.take_turn()
+        try:
+            if self._held is None:
+                self._held = self._engine.raw_connection()
+            connection: Any = self._held.driver_connection
+            yield connection
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def session(self) -> Iterator[Any]:
+        """A psycopg connection to PostgreSQL in which each statement is a transaction of its own.
+
+        Raises:
+            JournalError: The database is closed.
+        """
+        self._ready()
+        held = self._engine.raw_connection()
+        try:
+            yield held.driver_connection
+        finally:
+            held.close()
+
+    @contextmanager
+    def _turns(self, *, only_memory: bool = False) -> Iterator[None]:
+        """One after another where there is only one connection, or one writer."""
+        if not self.is_sqlite or (only_memory and not self.is_memory):
+            yield
+            return
+        self.take_turn()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def take_turn(self) -> None:
+        """Waits until no other thread of this process writes.
+
+        Raises:
+            JournalError: It took too long.
+        """
+        if not self._turn.acquire(timeout=self._busy_timeout):
+            raise JournalError(
+                f"the store {self.place} is busy: other threads of this program write for longer than "
+                f"{self._busy_timeout:g} s"
+            )

@@ -1,0 +1,59 @@
+"""Which database a URL names, and how it may be shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from orkeon_transitions.errors import JournalError
+
+SQLITE: Final = "sqlite"
+POSTGRESQL: Final = "postgresql"
+
+_POSTGRESQL_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+_SQLITE_SCHEMES = frozenset({"sqlite", "sqlite+pysqlite"})
+_SECRETS = frozenset({"password", "passwd", "sslpassword"})
+_EXAMPLES = "such as sqlite:///machines.db or postgresql+psycopg://user@host/database"
+
+
+def read_url(text: str) -> URL:
+    """Reads the URL of a database that a store can use.
+
+    Raises:
+        JournalError: It is no URL, or of a database that is not supported. The message does not repeat it: it
+            may hold a password.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a store's URL must be a text, not {type(text).__name__}")
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise JournalError(f"the store's URL cannot be read: it must be a URL {_EXAMPLES}") from None
+    if url.drivername in _SQLITE_SCHEMES:
+        return url.set(drivername="sqlite")
+    if url.drivername in _POSTGRESQL_SCHEMES:
+        return url.set(drivername="postgresql+psycopg")
+    raise JournalError(f"a store knows no '{url.drivername}' databases: its URL must be one {_EXAMPLES}")
+
+
+def shown(url: URL) -> str:
+    """The URL as it may be printed: no password in it."""
+    hidden = {name: "***" for name in url.query if name.lower() in _SECRETS}
+    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+
+
+def is_memory(url: URL) -> bool:
+    """Whether it is a SQLite database that lives in the memory of this process."""
+    return url.get_backend_name() == SQLITE and (
+        url.database in (None, "", ":memory:") or url.query.get("mode") == "memory"
+    )
+
+
+def file_of(url: URL) -> Path | None:
+    """The file of a SQLite database, where the URL names one plainly."""
+    if url.get_backend_name() != SQLITE or is_memory(url) or "uri" in url.query:
+        return None
+    return Path(url.database or "")
