@@ -10,6 +10,7 @@ from typing import Generic
 from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerStatus
 from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.graph.topology import S
+from orkeon_transitions.graph.trail import Trail
 
 
 class GraphStatus(StrEnum):
@@ -34,13 +35,16 @@ class NodeCompleted(Generic[S]):
     state: S
     ordinal: int
     timestamp: datetime
-    # Shared with the run and only ever appended to: a copy for each node would cost the square of the run.
-    _names: list[str] = field(repr=False, compare=False)
+    # Shared with the run: a copy for each node would cost the square of the run.
+    _trail: Trail = field(repr=False, compare=False)
 
     @property
     def trace(self) -> tuple[str, ...]:
-        """The nodes that were run until then, in order, this one included."""
-        return tuple(self._names[: self.ordinal])
+        """The nodes that were run until then, in order, this one included.
+
+        With a `trace_limit`: the last so many, of which those that have gone meanwhile are missing.
+        """
+        return self._trail.names(self.ordinal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class GraphCircuitBroken(Generic[S]):
         limit: The limit.
         node_name: The node that was not run any more, or that was running when the time was up.
         transition_count: How many nodes were run.
-        trace: These nodes, in order.
+        trace: These nodes, in order; the last of them if there is a `trace_limit`.
         state: The state as the last node left it.
         status: Everything that the breaker knew.
     """
@@ -72,11 +76,13 @@ class GraphResult(Generic[S]):
 
     Attributes:
         final_state: The state at the end.
-        trace: The nodes that were run, in order, a degraded one included.
-        total_transitions: How many these are.
+        trace: The nodes that were run, in order, a degraded one included; the last of them if the graph was
+            compiled with a `trace_limit`.
+        total_transitions: How many were run.
         duration: How long the run took.
         status: `completed`, or `degraded` when a limit was passed and the degraded node ended the run.
-        journal: The steps of the run's machine, the one to the end included: a trace for `render`.
+        journal: The steps of the run's machine, the one to the end included: a trace for `render`; bounded
+            by a `trace_limit` as well.
     """
 
     final_state: S

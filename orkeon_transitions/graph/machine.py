@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from orkeon_transitions.definition import MachineDefinition
+from orkeon_transitions.facts import TransitionResult
+from orkeon_transitions.graph.trail import Trail
 from orkeon_transitions.runtime import AsyncStateMachine, TriggerEvent
 
 
 class GraphMachine(AsyncStateMachine[str, str]):
-    """An `AsyncStateMachine` of a graph's definition, whose guards compare the router's answer.
+    """An `AsyncStateMachine` of a graph's definition, which takes its steps down.
 
     Args:
         definition: The graph's.
-        targets: By guard, the state whose choice it confirms.
+        trail: Where the steps go, also those that the breaker makes.
         **options: Those of `AsyncStateMachine`.
 
     Attributes:
-        chosen: The state that was chosen for the next step; the step uses it up.
+        trail: Where the steps go.
+        has_waited: Whether the loop has had a turn since the last step.
     """
 
-    persisted = ("chosen",)
+    def __init__(self, definition: MachineDefinition, trail: Trail, **options: Any) -> None:
+        self.trail = trail
+        self.has_waited = False
+        super().__init__(definition, **options)
 
-    def __init__(self, definition: MachineDefinition, targets: Mapping[str, str], **options: Any) -> None:
-        self.chosen: str | None = None
-        guards = {guard: partial(self._chose, target) for guard, target in targets.items()}
-        super().__init__(definition, guards=guards, **options)
-
-    def _chose(self, target: str, event: TriggerEvent) -> bool:  # noqa: ARG002 (guards are given an event)
-        return self.chosen == target
-
-    def _fields_after(self, event: TriggerEvent) -> Mapping[str, Any]:
-        return {**super()._fields_after(event), "chosen": None}
+    def _written(self, event: TriggerEvent, result: TransitionResult) -> None:
+        super()._written(event, result)
+        self.trail.add(result)
+        self.has_waited = False
 
     def retire(self) -> None:
         """Stops its timer: a run that is over must not trip, nor write to a journal, later on."""
         self._watch.disarm()
+
+
+class Choice:
+    """A guard: whether the router has chosen this state. Its answer is the context of the step."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: str) -> None:
+        self._state = state
+
+    def __call__(self, event: TriggerEvent) -> bool:
+        """Compares what was chosen."""
+        return bool(event.context == self._state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -18,11 +19,11 @@ from orkeon_transitions.errors import (
     NodeReturnError,
     RoutingError,
 )
-from orkeon_transitions.facts import CircuitBroken, TransitionResult
-from orkeon_transitions.graph.attempts import attempt, call, pause
+from orkeon_transitions.facts import CircuitBroken
+from orkeon_transitions.graph.attempts import begin, call, pause
 from orkeon_transitions.graph.facts import GraphCircuitBroken, GraphResult, GraphStatus, NodeCompleted
 from orkeon_transitions.graph.machine import GraphMachine
-from orkeon_transitions.graph.topology import END, START, STEP, Edge, Node, S, Topology
+from orkeon_transitions.graph.topology import END, START, STEP, Edge, Node, Router, S, Topology
 from orkeon_transitions.runtime.listeners import Listeners
 
 _SHOWN_NODES = 10
@@ -34,7 +35,6 @@ class GraphRun(Generic[S]):
     Attributes:
         state: The state, as the last node left it; during a node, what that node works on.
         status: How the run ends, as far as is known.
-        journal: The steps that the machine has published.
     """
 
     def __init__(
@@ -47,51 +47,46 @@ class GraphRun(Generic[S]):
     ) -> None:
         self.state = state
         self.status = GraphStatus.COMPLETED
-        self.journal: list[TransitionResult] = []
         self._topology = topology
         self._machine = machine
+        self._trail = machine.trail
         self._listeners = listeners
         self._clock = clock
         self._started = clock()
         self._at = START
-        self._names: list[str] = []
-        self._end = topology.state_name(END)
         self._status_at_trip = machine.circuit_status
-        machine.on_transition(self._take_down)
         machine.on_circuit_broken(self._take_trip_down)
 
     async def completions(self) -> AsyncGenerator[NodeCompleted[S], None]:
         """Runs node after node; yields when each one has done its work."""
         try:
             while (node := await self._next()) is not None:
-                done = await self._execute(node)
-                ordinal = len(self._names)
-                completed = NodeCompleted(done.name, self.state, ordinal, datetime.now(UTC), self._names)
+                completed = self._completed(await self._execute(node))
                 self._tell("transition", completed)
                 yield completed
         finally:
             self._machine.retire()
 
-    def result(self) -> GraphResult[S]:
-        """What the run gave, once it has ended."""
+    async def complete(self) -> GraphResult[S]:
+        """Runs node after node to the end; gives what the run gave."""
+        try:
+            while (node := await self._next()) is not None:
+                done = await self._execute(node)
+                if self._listeners.hears("transition"):
+                    self._tell("transition", self._completed(done))
+        finally:
+            self._machine.retire()
         return GraphResult(
             final_state=self.state,
-            trace=self.trace,
-            total_transitions=len(self._names),
+            trace=self._trail.names(),
+            total_transitions=self._trail.nodes,
             duration=timedelta(seconds=self._clock() - self._started),
             status=self.status,
-            journal=tuple(self.journal),
+            journal=self._trail.steps(),
         )
 
-    @property
-    def trace(self) -> tuple[str, ...]:
-        """The nodes into which the machine has stepped, in order."""
-        return tuple(self._names)
-
-    def _take_down(self, step: TransitionResult) -> None:
-        self.journal.append(step)
-        if step.to_state != self._end:
-            self._names.append(step.to_state)
+    def _completed(self, done: Node[S]) -> NodeCompleted[S]:
+        return NodeCompleted(done.name, self.state, self._trail.nodes, datetime.now(UTC), self._trail)
 
     def _take_trip_down(self, broken: CircuitBroken) -> None:
         self._status_at_trip = broken.status
@@ -103,8 +98,11 @@ class GraphRun(Generic[S]):
             return None
         if self._machine.is_terminal:  # the time was up while nothing ran, and the machine has degraded
             return await self._tripped(self._at)
+        edge = self._topology.edges[self._at]
+        if edge.router is None:
+            return await self._step(edge.targets[0])
         try:
-            target = await self._route()
+            target = await self._route(edge, edge.router)
         except CircuitBrokenError:
             if not self._machine.is_circuit_broken:
                 raise
@@ -113,44 +111,41 @@ class GraphRun(Generic[S]):
         return await self._tripped(self._at)
 
     async def _step(self, target: str) -> Node[S] | None:
-        if target != END:
+        if target != END and not self._machine.has_waited:
             # A node that never suspends lets a cancellation and the clock in here.
             await asyncio.sleep(0)
-        if not await self._stepped(target):
-            return await self._tripped(self._at if target == END else target)
-        self._at = target
-        return None if target == END else self._topology.nodes[target]
-
-    async def _stepped(self, target: str) -> bool:
-        """Makes the step; False: the circuit is broken."""
-        self._machine.chosen = self._topology.state_name(target)
         try:
-            result = await self._machine.fire(STEP)
+            result = await self._machine.fire(STEP, self._topology.state_name(target))
+            is_made = result.accepted
         except (CircuitBrokenError, InvalidTransitionError):
             # Also where a timer has moved the machine to its degraded state meanwhile, in which it has ended.
             if not self._machine.is_circuit_broken:
                 raise
-            return False
-        return result.accepted
+            is_made = False
+        if not is_made:
+            return await self._tripped(self._at if target == END else target)
+        self._at = target
+        return None if target == END else self._topology.nodes[target]
 
-    async def _route(self) -> str:
-        """Asks the router of the node that has just run, if its edge has one."""
-        edge = self._topology.edges[self._at]
-        if edge.router is None:
-            return edge.targets[0]
+    async def _route(self, edge: Edge[S], router: Router[S]) -> str:
+        """Asks the router of the node that has just run."""
         try:
-            answer = await call(self._machine, edge.router, self.state)
+            answer = call(self._machine, router, self.state)
+            if inspect.isawaitable(answer):
+                answer = await answer
         except Exception as error:
             self._note(error, f"raised by the router of node '{self._at}'")
             raise
-        target = edge.target_of(answer, end=self._end)
+        target = edge.target_of(answer, end=self._topology.state_name(END))
         if target is None:
             raise self._misrouted(edge, answer)
         return target
 
     def _misrouted(self, edge: Edge[S], answer: Any) -> RoutingError:
         hint = nearest(answer, edge.targets) if isinstance(answer, str) else None
-        return RoutingError(self._at, answer, edge.targets, hint=hint, trace=self.trace, state=self.state)
+        return RoutingError(
+            self._at, answer, edge.targets, hint=hint, trace=self._trail.names(), state=self.state
+        )
 
     # ------------------------------------------------------------------------------------------------- nodes
     async def _execute(self, node: Node[S]) -> Node[S]:
@@ -176,7 +171,9 @@ class GraphRun(Generic[S]):
         while True:
             attempts += 1
             try:
-                answer = await attempt(self._machine, node, self.state)
+                answer = begin(self._machine, node, self.state)
+                if inspect.isawaitable(answer):
+                    answer = await answer
             except Exception as error:
                 if attempts > node.retry or isinstance(error, CircuitBrokenError):
                     self._note(
@@ -200,7 +197,9 @@ class GraphRun(Generic[S]):
         if answer is None:
             return self.state
         if not self._is_state(answer):
-            raise NodeReturnError(node.name, answer, type(self.state), trace=self.trace, state=self.state)
+            raise NodeReturnError(
+                node.name, answer, type(self.state), trace=self._trail.names(), state=self.state
+            )
         checked: S = answer
         return checked
 
@@ -222,13 +221,13 @@ class GraphRun(Generic[S]):
             await self._machine.check_circuit()
         status = self._status_at_trip
         # Without the degraded node, if the machine has moved there already.
-        trace = self.trace[: status.total_transitions]
+        count = min(self._trail.nodes, status.total_transitions)
         told = GraphCircuitBroken(
             reason=status.broken_reason or "",
             limit=status.limit,
             node_name=node_name,
-            transition_count=len(trace),
-            trace=trace,
+            transition_count=count,
+            trace=self._trail.names(count),
             state=self.state,
             status=status,
         )
@@ -243,7 +242,7 @@ class GraphRun(Generic[S]):
             node_name=node_name,
             trace=told.trace,
             state=self.state,
-            journal=self.journal,
+            journal=self._trail.steps(),
         )
 
     def _sentence(self, told: GraphCircuitBroken[S]) -> str:
@@ -260,8 +259,8 @@ class GraphRun(Generic[S]):
         )
 
     def _shown_trace(self) -> str:
-        last = self._names[-_SHOWN_NODES:]
-        shown = ["...", *last] if len(last) < len(self._names) else last
+        last = self._trail.names()[-_SHOWN_NODES:]
+        shown = ("...", *last) if len(last) < self._trail.nodes else last
         return " -> ".join(shown) or "none"
 
     def _note(self, error: Exception, what: str) -> None:

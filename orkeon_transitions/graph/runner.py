@@ -13,9 +13,10 @@ from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.graph.defining import define, guards_of
 from orkeon_transitions.graph.facts import GraphCircuitBroken, GraphResult, NodeCompleted
-from orkeon_transitions.graph.machine import GraphMachine
+from orkeon_transitions.graph.machine import Choice, GraphMachine
 from orkeon_transitions.graph.run import GraphRun
-from orkeon_transitions.graph.topology import S, Topology
+from orkeon_transitions.graph.topology import END, S, Topology
+from orkeon_transitions.graph.trail import Trail
 from orkeon_transitions.runtime.base import CommitHook
 from orkeon_transitions.runtime.listeners import Listeners
 
@@ -32,13 +33,22 @@ class GraphRunner(Generic[S]):
     nothing else does, and no limit can stop it before it returns.
     """
 
-    def __init__(self, topology: Topology[S], *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        topology: Topology[S],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        trace_limit: int | None = None,
+    ) -> None:
         self._topology = topology
         self._definition = define(topology)
-        self._targets = {
-            guard: topology.state_name(target) for (_, target), guard in guards_of(topology).items()
+        self._guards = {
+            guard: Choice(topology.state_name(target)) for (_, target), guard in guards_of(topology).items()
         }
+        # A node is bounded by its own `timeout` and by the whole run's time.
+        self._run_policy = topology.policy.model_copy(update={"state_timeout": timedelta(0)})
         self._clock = clock
+        self._trace_limit = _checked_limit(trace_limit)
         self._listeners = Listeners()
 
     @property
@@ -88,10 +98,7 @@ class GraphRunner(Generic[S]):
             Exception: What a node, in its last attempt, or a router raises leaves the run as it is, with a
                 note that says where.
         """
-        run = self._begin(state, commit, machine_id)
-        async for _ in run.completions():
-            pass
-        return run.result()
+        return await self._begin(state, commit, machine_id).complete()
 
     def run_sync(
         self, state: S, *, commit: CommitHook | None = None, machine_id: str | None = None
@@ -125,9 +132,9 @@ class GraphRunner(Generic[S]):
     def _begin(self, state: S, commit: CommitHook | None, machine_id: str | None) -> GraphRun[S]:
         machine = GraphMachine(
             self._definition,
-            self._targets,
-            # A node is bounded by its own `timeout` and by the whole run's time.
-            policy=self.policy.model_copy(update={"state_timeout": timedelta(0)}),
+            Trail(self._topology.state_name(END), self._trace_limit),
+            policy=self._run_policy,
+            guards=self._guards,
             clock=self._clock,
             commit=commit,
             machine_id=machine_id,
@@ -142,3 +149,9 @@ class GraphRunner(Generic[S]):
 
         bundle: dict[str, Any] = mimebundle(self)
         return bundle
+
+
+def _checked_limit(given: int | None) -> int | None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
+        raise ValueError(f"trace_limit is a whole number of steps, 0 or more, or None for all, not {given!r}")
+    return given

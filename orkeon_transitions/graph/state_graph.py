@@ -182,13 +182,19 @@ class StateGraph(Generic[S]):
         """
         return define(self._topology())
 
-    def compile(self, *, clock: Callable[[], float] = time.monotonic) -> GraphRunner[S]:
+    def compile(
+        self, *, clock: Callable[[], float] = time.monotonic, trace_limit: int | None = None
+    ) -> GraphRunner[S]:
         """Checks the graph and makes it ready to run.
 
         Args:
             clock: Monotonic seconds.
+            trace_limit: How many of the last nodes and steps a run remembers for its trace and journal; None:
+                all. With a limit a run needs no more memory in the end than in the beginning, however long
+                it is; counts, limits and the commit hook are not concerned.
 
         Raises:
+            ValueError: `trace_limit` is no whole number, or negative.
             GraphDefinitionError: With every problem: no edge from `START`, a node without an outgoing edge,
                 an unknown target, a node that cannot be reached or from which `END` cannot be reached, a
                 cycle that no router can leave.
@@ -196,7 +202,7 @@ class StateGraph(Generic[S]):
         topology = self._topology()
         if problems := find_problems(topology):
             raise GraphDefinitionError(problems)
-        return GraphRunner(topology, clock=clock)
+        return GraphRunner(topology, clock=clock, trace_limit=trace_limit)
 
     def _topology(self) -> Topology[S]:
         """The graph as it is now; what is added later does not change it."""

@@ -92,7 +92,10 @@ class Edge(Generic[S]):
         if not isinstance(answer, str):
             return None
         wanted = END if answer == end else answer
-        return next((target for target in self.targets if target == wanted), None)
+        for target in self.targets:
+            if target == wanted:
+                return target
+        return None
 
 
 @dataclass(frozen=True, slots=True)

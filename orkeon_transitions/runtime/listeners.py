@@ -56,6 +56,10 @@ class Listeners:
 
         return unsubscribe
 
+    def hears(self, kind: Kind) -> bool:
+        """Whether anybody has subscribed to facts of a kind."""
+        return bool(self._by_kind.get(kind))
+
     def put(self, kind: Kind, fact: Callable[[], Any]) -> None:
         """Puts a fact down; it is read when it is told, since a later callback may still add its error."""
         self._waiting.append((kind, fact))

@@ -43,7 +43,7 @@ class _Bound:
             self.woken.set_result(None)
 
     async def watched(self, work: Awaitable[T]) -> T:
-        """The work, which says by itself when it ends: a callback of its task would cost a turn of the loop."""
+        """The work, which tells its end itself: a callback of its task would cost a turn of the loop."""
         try:
             return await work
         finally:
@@ -68,14 +68,8 @@ class VisitWork:
 
     async def run(self, machine: Machine, awaitable: Awaitable[T], done: Any, failed: Any) -> T:
         """Awaits work; see `AsyncStateMachine.during`."""
-        try:
-            # What is no trigger at all is said before the work begins, not when its result would be lost.
-            for trigger in (done, failed):
-                if trigger is not None:
-                    machine._request(trigger)
-        except TypeError:
-            _close(awaitable)
-            raise
+        if done is not None or failed is not None:
+            _check_triggers(machine, awaitable, (done, failed))
         counts = machine._counts
         if counts.trip is not None or machine.is_terminal:
             _close(awaitable)
@@ -87,6 +81,9 @@ class VisitWork:
         work = _begun(awaitable, bound)
         self._bound += (bound,)
         try:
+            if bound.woken.done():
+                # Its task was an eager one; others have their turn all the same.
+                await asyncio.sleep(0)
             await bound.woken
         except asyncio.CancelledError:
             await _cancel(work, awaitable)
@@ -111,6 +108,16 @@ class VisitWork:
     def _forget(self, bound: _Bound) -> None:
         if self._bound:
             self._bound = tuple(each for each in self._bound if each is not bound)
+
+
+def _check_triggers(machine: Machine, awaitable: Awaitable[Any], triggers: tuple[Any, ...]) -> None:
+    """Says what is no trigger at all before the work begins, not when its result would be lost."""
+    try:
+        for trigger in triggers:
+            machine._request(trigger)
+    except TypeError:
+        _close(awaitable)
+        raise
 
 
 def _begun(awaitable: Awaitable[T], bound: _Bound) -> asyncio.Future[T]:
