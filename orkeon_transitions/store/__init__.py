@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from orkeon_transitions.errors import MissingExtraError
 from orkeon_transitions.store.fold import Anomaly, Replay, Step
 from orkeon_transitions.store.journal import JsonlJournal
+from orkeon_transitions.store.memory_entry import SessionPointer
+from orkeon_transitions.store.memory_file import recall, recall_all, remember
 from orkeon_transitions.store.replay import recorded_machines, replay, replay_each
 
 if TYPE_CHECKING:
@@ -22,8 +24,12 @@ __all__ = [
     "JsonlJournal",
     "MachineStore",
     "Replay",
+    "SessionPointer",
     "Step",
+    "recall",
+    "recall_all",
     "recorded_machines",
+    "remember",
     "replay",
     "replay_each",
 ]

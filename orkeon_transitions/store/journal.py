@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from orkeon_transitions.errors import JournalError
+from orkeon_transitions.store.disk import sync_folder
 from orkeon_transitions.store.records import begins_a_record, fact_line, parse_line, recording_line
 
 try:
@@ -67,7 +68,7 @@ class JsonlJournal:
             with _file_lock(self._file):
                 self._repair()
             if fsync:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
         except OSError as error:
             self._file.close()
             raise JournalError(f"cannot repair the journal {self.path}: {error.strerror}") from error
@@ -240,16 +241,6 @@ def _last_line(file: IO[bytes]) -> tuple[int, int, bytes]:
                 found = (number, start, line)
             start += len(line)
     return found
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes the file's name last, too. Not every system opens folders."""
-    with contextlib.suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
 
 
 @contextlib.contextmanager

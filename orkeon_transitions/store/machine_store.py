@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import weakref
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from orkeon_transitions.definition import nearest
 from orkeon_transitions.errors import JournalError, OrkeonError, StaleMachineError
@@ -13,7 +14,12 @@ from orkeon_transitions.runtime.base import MachineBase
 from orkeon_transitions.store.committing import AsyncStoreCommit, StoreCommit, row_of
 from orkeon_transitions.store.database import machines as rows
 from orkeon_transitions.store.database.engine import Database, Synchronous
+from orkeon_transitions.store.memory_entry import SessionPointer
+from orkeon_transitions.store.memory_file import recall, remember
 from orkeon_transitions.store.records import JournalRecord, parse_line, read_record, recording_line
+
+if TYPE_CHECKING:
+    from orkeon_transitions.machines import AsyncHermesAgentFSM, HermesAgentFSM
 
 Machine = MachineBase[Any, Any]
 M = TypeVar("M", bound=Machine)
@@ -108,6 +114,28 @@ class MachineStore:
     def save(self, machine: Machine) -> None:
         """Saves what was changed outside of a transition."""
         self._hook_of(machine).save(machine.snapshot, _PATIENCE)
+
+    def remember(
+        self, agent: HermesAgentFSM | AsyncHermesAgentFSM, path: str | os.PathLike[str], **options: Any
+    ) -> str:
+        """Writes down in a `MEMORY.md` where a session was left, and that it is kept here.
+
+        Arguments, result and errors as in `orkeon_transitions.store.remember`.
+
+        Raises:
+            OrkeonError: The session is not in this store, so there would be nothing to go back to.
+        """
+        if isinstance(agent, MachineBase):
+            self._hook_of(agent)
+        return remember(agent, path, store_url=self.url, **options)
+
+    def recall(self, path: str | os.PathLike[str], session_id: str) -> SessionPointer | None:
+        """Says where a session was left, according to a `MEMORY.md`.
+
+        What it gives names the machine to load: `store.load(HermesAgentFSM, pointer.machine_id)`. Arguments
+        and errors as in `orkeon_transitions.store.recall`.
+        """
+        return recall(path, session_id)
 
     def journal(self, machine_id: str) -> list[JournalRecord]:
         """Reads the facts of a machine, in order."""
