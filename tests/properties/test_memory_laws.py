@@ -1,4 +1,4 @@
-"""The memory's law: everyone else's entries are untouched, whatever the file holds and the session is called."""
+"""The memory's law: everyone else's entries are untouched, whatever the file holds."""
 
 import tempfile
 from pathlib import Path
