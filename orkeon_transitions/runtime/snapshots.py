@@ -148,16 +148,22 @@ def put_fields(machine: MachineBase[Any, Any], snapshot: Snapshot) -> None:
 
 def _plain(machine: MachineBase[Any, Any], name: str, value: Any) -> JsonValue:
     """A field's value as JSON data of its own; null, with one warning, where it is none."""
+    plain: JsonValue
+    kind = type(value)
+    # Most fields are JSON data as they stand. What only derives from these kinds is asked of json.
+    if value is None or kind is str or kind is bool or (kind is int and value.bit_length() < 64):
+        plain = value
+        return plain
     if isinstance(value, set | frozenset):
         value = sorted(value, key=repr)
     try:
-        plain: JsonValue = json.loads(json.dumps(value, allow_nan=False))
+        plain = json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         if name not in machine._unsaved:
             machine._unsaved = (*machine._unsaved, name)
-            kind = type(value).__name__
             warnings.warn(
-                f"'{name}' of '{machine.machine_id}' is a {kind}, no JSON: saved as null", stacklevel=2
+                f"'{name}' of '{machine.machine_id}' is a {kind.__name__}, no JSON: saved as null",
+                stacklevel=2,
             )
         return None
     return plain
