@@ -5,12 +5,28 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.plugins import engine_option
 from tests.postgres import NoPostgres, running_server
 
 # A deadline would measure how busy the computer is. On a desk each run looks at new examples; where a change
 # is judged (CI is set), the same ones are looked at every time, so that the verdict is the change's own.
 settings.register_profile("house", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("house")
+
+
+def pytest_addoption(parser):
+    engine_option.pytest_addoption(parser)
+    parser.addoption(
+        "--worlds", type=int, default=800, help="how many random worlds the engines are compared in"
+    )
+
+
+def pytest_configure(config):
+    engine_option.pytest_configure(config)
+
+
+def pytest_report_header(config):
+    return engine_option.pytest_report_header(config)
 
 
 @pytest.fixture(scope="session")
