@@ -8,6 +8,7 @@ from transitions import Machine, MachineError
 from transitions.extensions.asyncio import AsyncMachine
 
 from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
+from tests.properties.differential.tame import SUBJECTS, drawn, lived_tamely
 from tests.properties.runs import Broken, settled, steps
 from tests.runtime.samples import limits
 from tests.strategies import ACTIONS, GUARDS, machine_definitions
@@ -49,12 +50,13 @@ class Stock:
 class Ours:
     """Our machine with all limits off, its guards and actions the same."""
 
-    def __init__(self, machine_class, definition):
+    def __init__(self, machine_class, definition, engine):
         self.step = None
         self.log = []
         guards = {n: (lambda e, i=number, n=n: self.answer(n, i)) for number, n in enumerate(GUARDS)}
         actions = {name: (lambda e, n=name: self.act(n, e)) for name in ACTIONS}
-        self.machine = machine_class(definition, policy=limits(), guards=guards, actions=actions)
+        given = {"guards": guards, "actions": actions, "engine": engine}
+        self.machine = machine_class(definition, policy=limits(), **given)
 
     @property
     def state(self):
@@ -88,17 +90,22 @@ async def compare(stock, ours, path, keep=lambda entry: True):
         assert [entry for entry in stock.log if keep(entry)] == [entry for entry in ours.log if keep(entry)]
 
 
+each_engine = pytest.mark.parametrize("engine", ["auto", "stock"])
+
+
+@each_engine
 @given(definition=configs(), path=steps())
-def test_a_plain_machine_does_what_a_stock_one_does(definition, path):  # case A05, case A07, case A09
-    asyncio.run(compare(Stock(Machine, definition), Ours(StateMachine, definition), path))
+def test_a_plain_machine_does_what_a_stock_one_does(engine, definition, path):  # case A05, case A07, case A09
+    asyncio.run(compare(Stock(Machine, definition), Ours(StateMachine, definition, engine), path))
 
 
+@each_engine
 @given(definition=configs(), path=steps(broken=False))
-def test_an_async_machine_does_what_a_stock_one_does(definition, path):
+def test_an_async_machine_does_what_a_stock_one_does(engine, definition, path):
     """Stock machines gather: they ask every guard though one says no. Everything else is the same."""
 
     async def main():
-        stock, ours = Stock(AsyncMachine, definition), Ours(AsyncStateMachine, definition)
+        stock, ours = Stock(AsyncMachine, definition), Ours(AsyncStateMachine, definition, engine)
         await compare(stock, ours, path, keep=lambda entry: entry[0] == "action")
 
     asyncio.run(main())
@@ -106,10 +113,13 @@ def test_an_async_machine_does_what_a_stock_one_does(definition, path):
 
 @given(definition=configs(), path=steps())
 def test_both_kinds_of_our_machine_do_the_same(definition, path):
-    asyncio.run(compare(Ours(StateMachine, definition), Ours(AsyncStateMachine, definition), path))
+    asyncio.run(
+        compare(Ours(StateMachine, definition, "auto"), Ours(AsyncStateMachine, definition, "stock"), path)
+    )
 
 
-@pytest.mark.parametrize("engine", ["auto", "stock"])
-def test_every_engine_is_the_reference(engine):
-    """There is one engine for now; whichever is faster later must pass what stands above."""
-    assert StateMachine("initial: a\nstates: [a]\n", engine=engine).state == "a"
+@pytest.mark.parametrize("subject", [each for each in SUBJECTS if each != "bare"])
+def test_callbacks_that_fire_and_raise_do_what_they_do_on_a_stock_machine(subject, begin, pytestconfig):
+    for seed in range(begin, begin + pytestconfig.getoption("worlds") // 4):
+        bare, ours = lived_tamely(seed, "bare"), lived_tamely(seed, subject)
+        assert bare == ours, f"world {seed}:\n{drawn(seed)[0].to_yaml()}"
