@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,15 @@ def command(
 
 
 def _document(chapter: Chapter) -> dict[str, Any]:
-    return {"machine": chapter.definition.name} | asdict(chapter.replay)
+    replay = chapter.replay
+    return (
+        {"machine": chapter.definition.name}
+        | {field.name: getattr(replay, field.name) for field in fields(replay)}
+        | {
+            "steps": [step._asdict() for step in replay.steps],
+            "anomalies": [asdict(anomaly) for anomaly in replay.anomalies],
+        }
+    )
 
 
 def _show(screen: Screen, log: str, chapter: Chapter) -> None:

@@ -5,14 +5,20 @@ Pure: no file, no clock, no machine. A record is believed even where it is odd, 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from orkeon_transitions.definition.models import SAME_STATE, MachineDefinition
-from orkeon_transitions.store.records import JournalRecord
+from orkeon_transitions.store.records import (
+    BROKEN,
+    FAILED,
+    RECORDING,
+    RESET,
+    TRANSITION,
+    JournalRecord,
+)
 
 AnomalyCode = Literal[
     "illegal-step", "many-errors", "many-waits", "gap", "clock-backwards", "definition-changed"
@@ -23,9 +29,10 @@ MOST_WAITS = 10
 ERROR_STATES = frozenset({"error", "failed"})
 WAITING = "waiting"
 
+_Move = tuple[str | None, str, str, bool | None, bool | None]
 
-@dataclass(frozen=True, slots=True)
-class Step:
+
+class Step(NamedTuple):
     """One transition of a journal.
 
     Attributes:
@@ -117,7 +124,7 @@ class _Fold:
     state: str = ""
     ordinal: int = 0
     count: int = 0
-    visits: Counter[str] = field(default_factory=Counter)
+    visits: dict[str, int] = field(default_factory=dict)
     is_broken: bool = False
     broken_reason: str | None = None
     last: JournalRecord | None = None
@@ -126,27 +133,26 @@ class _Fold:
     error_lines: list[int] = field(default_factory=list)
     wait_lines: list[int] = field(default_factory=list)
     definitions: set[str | None] = field(default_factory=set)
+    judged: dict[_Move, tuple[bool | None, bool]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.state = self.definition.initial
-        self.visits = Counter({self.state: 1})
+        self.visits = {self.state: 1}
         self.definitions = {None, self.definition.content_hash}
 
     def take(self, record: JournalRecord) -> None:
-        self._look_at_clock(record)
-        self._look_at_definition(record)
-        match record.fact:
-            case "transition":
-                self._transition(record)
-            case "transition_failed":
-                self._failed(record)
-            case "circuit_broken":
-                self._look_for_gap(record, self.ordinal)
-            case "breaker_reset":
-                self._look_for_gap(record, self.ordinal)
-                self._begin_budget(record.to_state)
-            case "recording":
-                self._joined(record)
+        if self.last is not None and record.timestamp < self.last.timestamp:
+            self._note(
+                "clock-backwards", f"{record.timestamp} comes after {self.last.timestamp}", record.line
+            )
+        if record.definition not in self.definitions:
+            self.definitions.add(record.definition)
+            self._note(
+                "definition-changed",
+                f"recorded with another content of '{record.machine or self.definition.name}'",
+                record.line,
+            )
+        _TAKING[record.fact](self, record)
         self.is_broken = record.broken
         self.broken_reason = (self.broken_reason or record.reason) if record.broken else None
         self.last = record
@@ -169,10 +175,23 @@ class _Fold:
         self.anomalies.append(Anomaly(code, message, line))
 
     def _transition(self, record: JournalRecord) -> None:
-        self._look_for_gap(record, self.ordinal + 1)
-        internal = self._judge(record)
-        self.ordinal = self.ordinal + 1 if record.ordinal is None else record.ordinal
-        count = self.count + 1 if record.transition_count is None else record.transition_count
+        ordinal, count = record.ordinal, record.transition_count
+        if record.from_state != self.state or ordinal != self.ordinal + 1:
+            self._look_for_gap(record, self.ordinal + 1)
+        move = record.trigger, record.from_state, record.to_state, record.internal, record.degraded
+        try:
+            internal, is_legal = self.judged[move]
+        except KeyError:
+            internal, is_legal = self.judged[move] = self._judge(record)
+        if not is_legal:
+            self._note(
+                "illegal-step",
+                f"'{self.definition.name}' has no transition {record.from_state} --{record.trigger}--> "
+                f"{record.to_state}",
+                record.line,
+            )
+        self.ordinal = self.ordinal + 1 if ordinal is None else ordinal
+        count = self.count + 1 if count is None else count
         if count == 1:
             self._begin_budget(record.from_state)
         self.count = count
@@ -181,34 +200,42 @@ class _Fold:
             self._enter(record)
         self.steps.append(
             Step(
-                ordinal=self.ordinal,
-                timestamp=record.timestamp,
-                trigger=record.trigger,
-                from_state=record.from_state,
-                to_state=record.to_state,
-                line=record.line,
-                transition_count=count,
-                degraded=bool(record.degraded),
-                internal=internal,
-                reason=record.reason,
+                self.ordinal,
+                record.timestamp,
+                record.trigger,
+                record.from_state,
+                record.to_state,
+                record.line,
+                count,
+                bool(record.degraded),
+                internal,
+                record.reason,
             )
         )
 
     def _begin_budget(self, state: str) -> None:
         self.count = 0
-        self.visits = Counter({state: 1})
+        self.visits = {state: 1}
 
     def _enter(self, record: JournalRecord) -> None:
-        self.visits[self.state] += 1
-        if self.state in ERROR_STATES:
+        state = record.to_state
+        self.visits[state] = self.visits.get(state, 0) + 1
+        if state in ERROR_STATES:
             self.error_lines.append(record.line)
-        if self.state == WAITING or self.state.startswith(f"{WAITING}_"):
+        elif state.startswith(WAITING) and state.removeprefix(WAITING)[:1] in ("", "_"):
             self.wait_lines.append(record.line)
+
+    def _stopped(self, record: JournalRecord) -> None:
+        self._look_for_gap(record, self.ordinal)
+
+    def _reset(self, record: JournalRecord) -> None:
+        self._look_for_gap(record, self.ordinal)
+        self._begin_budget(record.to_state)
 
     def _failed(self, record: JournalRecord) -> None:
         for place in reversed(range(len(self.steps))):
             if self.steps[place].ordinal == record.ordinal:
-                self.steps[place] = replace(self.steps[place], error=record.error)
+                self.steps[place] = self.steps[place]._replace(error=record.error)
                 return
         self._note("gap", f"transition {record.ordinal} failed, but was not recorded", record.line)
 
@@ -218,13 +245,14 @@ class _Fold:
         self.state = record.to_state
         self.ordinal = record.ordinal or 0
         self.count = record.transition_count or 0
-        self.visits = Counter(record.visits or {self.state: 1})
+        self.visits = dict(record.visits or {self.state: 1})
 
-    def _judge(self, record: JournalRecord) -> bool | None:
-        """Notes a step that the definition does not have.
+    def _judge(self, record: JournalRecord) -> tuple[bool | None, bool]:
+        """Looks a step up in the definition.
 
         Returns:
-            Whether the step was internal; None if neither the record nor the definition says so.
+            Whether the step was internal, None if neither the record nor the definition says so; and whether
+            there is such a step.
         """
         stayed = record.from_state == record.to_state
         rows = self.definition.rows_by_state.get(record.from_state, ())
@@ -236,16 +264,10 @@ class _Fold:
         }
         if record.internal is not None:
             kinds &= {record.internal}
-        if not kinds and not self._is_degraded_move(record):
-            self._note(
-                "illegal-step",
-                f"'{self.definition.name}' has no transition {record.from_state} --{record.trigger}--> "
-                f"{record.to_state}",
-                record.line,
-            )
+        is_legal = bool(kinds) or self._is_degraded_move(record)
         if record.internal is not None or len(kinds) != 1:
-            return record.internal
-        return kinds.pop()
+            return record.internal, is_legal
+        return kinds.pop(), is_legal
 
     def _is_degraded_move(self, record: JournalRecord) -> bool:
         """A log that does not tell degraded moves is believed when it ends in the degraded state."""
@@ -261,21 +283,15 @@ class _Fold:
             return
         self._note("gap", message, record.line)
 
-    def _look_at_clock(self, record: JournalRecord) -> None:
-        if self.last is not None and record.timestamp < self.last.timestamp:
-            self._note(
-                "clock-backwards", f"{record.timestamp} comes after {self.last.timestamp}", record.line
-            )
-
-    def _look_at_definition(self, record: JournalRecord) -> None:
-        if record.definition not in self.definitions:
-            self.definitions.add(record.definition)
-            self._note(
-                "definition-changed",
-                f"recorded with another content of '{record.machine or self.definition.name}'",
-                record.line,
-            )
-
     def _look_at_entries(self, code: AnomalyCode, lines: list[int], most: int, what: str) -> None:
         if len(lines) > most:
             self._note(code, f"{len(lines)} {what}", lines[most])
+
+
+_TAKING: dict[str, Callable[[_Fold, JournalRecord], None]] = {
+    TRANSITION: _Fold._transition,
+    FAILED: _Fold._failed,
+    BROKEN: _Fold._stopped,
+    RESET: _Fold._reset,
+    RECORDING: _Fold._joined,
+}

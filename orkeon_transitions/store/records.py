@@ -10,9 +10,9 @@ import codecs
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from orkeon_transitions.errors import JournalError
 from orkeon_transitions.facts import (
@@ -37,13 +37,14 @@ AGENT_ERROR = "agent_error"
 
 LONGEST_ERROR = 500
 
+_decode = json.JSONDecoder().raw_decode
+
 # The seed's agent writes sentences such as "[s1] Entering PLANNING state" between its records. Only this
 # shape is passed over: anything else that is no record may be a damaged one.
 _SENTENCE = re.compile(r"\[[^\]\s]+\] \S")
 
 
-@dataclass(frozen=True, slots=True)
-class JournalRecord:
+class JournalRecord(NamedTuple):
     """One line of a journal, read.
 
     Attributes:
@@ -202,11 +203,15 @@ def parse_line(raw: bytes) -> dict[str, Any] | None:
     Raises:
         ValueError: The line is no JSON object.
     """
-    text = raw.decode("utf-8-sig").strip()
-    if not text or _SENTENCE.match(text):
-        return None
+    text = raw.decode("utf-8").strip()
+    if not text.startswith("{"):
+        text = text.removeprefix("\ufeff").lstrip()
+        if not text or _SENTENCE.match(text):
+            return None
     try:
-        data = json.loads(text)
+        data, end = _decode(text)
+        if end != len(text):
+            json.loads(text)  # says what is too much
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(data, dict):
@@ -214,7 +219,7 @@ def parse_line(raw: bytes) -> dict[str, Any] | None:
     return data
 
 
-def read_record(data: Mapping[str, Any], file: str, line: int) -> JournalRecord | None:
+def read_record(data: dict[str, Any], file: str, line: int) -> JournalRecord | None:
     """Reads the data of one line.
 
     Returns:
@@ -223,7 +228,59 @@ def read_record(data: Mapping[str, Any], file: str, line: int) -> JournalRecord 
     Raises:
         JournalError: Something is missing, of a wrong type, or of a newer format.
     """
-    return _Reader(data, f"{file}:{line}", line).record()
+    shape = _SHAPES.get(len(data))
+    usual = shape.record(data, line) if shape is not None else None
+    return usual or _Reader(data, f"{file}:{line}", line).record()
+
+
+_FIELD_NAMES = {"session_id": "machine_id", "timestamp": "text of the timestamp"}
+
+
+class _Shape:
+    """Lines with the same keys, all of the usual types: they are read in one go.
+
+    Args:
+        own: The keys that only our lines have, with their types.
+    """
+
+    __slots__ = ("is_ours", "places", "types", "values")
+
+    def __init__(self, **own: type) -> None:
+        kinds = {"v": int, "fact": str, "ordinal": int, "transition_count": int} if own else {}
+        kinds |= dict.fromkeys(("timestamp", "session_id", "trigger", "from_state", "to_state"), str) | own
+        self.is_ours = bool(own)
+        self.types = tuple(kinds.values())
+        self.values = itemgetter(*kinds)
+        # What a line gives stands behind what is known of every line, and counts in its place.
+        named = (_FIELD_NAMES.get(key, key) for key in kinds)
+        given = ("line", "timestamp", "fact", "broken", None, *named)
+        places = {name: place for place, name in enumerate(given)}
+        self.places = itemgetter(*(places.get(name, places[None]) for name in JournalRecord._fields))
+
+    def record(self, data: Mapping[str, Any], line: int) -> JournalRecord | None:
+        """The record of a transition; None for every other line, also a wrong one."""
+        try:
+            values = self.values(data)
+            if tuple(map(type, values)) != self.types:
+                return None
+            if self.is_ours:
+                version, fact, ordinal, count, stamp, *_ = values
+                if version != FORMAT_VERSION or fact != TRANSITION or ordinal < 0 or count < 0:
+                    return None
+            else:
+                stamp = values[0]
+            when = _aware(datetime.fromisoformat(stamp))
+        except (KeyError, ValueError):
+            return None
+        return JournalRecord._make(self.places((line, when, TRANSITION, False, None, *values)))
+
+
+_FLAGS = dict.fromkeys(("broken", "accepted", "degraded", "internal"), bool)
+_SHAPES = {
+    5: _Shape(),  # the seed's log
+    10: _Shape(machine=str),  # an agent's log
+    15: _Shape(machine=str, definition=str, **_FLAGS),  # a journal
+}
 
 
 class _Reader:

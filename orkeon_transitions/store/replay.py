@@ -97,9 +97,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                if damaged is not None:
+                if damaged is not None and line.strip():
                     raise JournalError(f"{path}:{damaged[0]}: not a journal record: {damaged[1]}")
                 try:
                     data = parse_line(line)
@@ -107,9 +105,11 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     damaged = (number, error)
                     may_be_torn |= begins_a_record(line)
                     continue
-                may_be_torn = True
                 if data is not None:
+                    may_be_torn = True
                     yield number, data
+                elif line.strip():  # a sentence of the seed's
+                    may_be_torn = True
     except OSError as error:
         raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
     if damaged is not None and not may_be_torn:

@@ -70,3 +70,33 @@ def test_an_error_that_cannot_be_told_is_still_recorded():
 def test_a_place_is_named():
     with pytest.raises(JournalError, match=r"^run\.jsonl:9: no 'timestamp'"):
         read_record({"session_id": "s", "trigger": "t"}, "run.jsonl", 9)
+
+
+HEAD = {
+    "timestamp": "2026-01-01T00:00:00+02:00",
+    "session_id": "s",
+    "trigger": "go",
+    "from_state": "a",
+    "to_state": "b",
+}
+LOGGED = HEAD | {"v": 1, "fact": "transition", "machine": "m", "ordinal": 3, "transition_count": 2}
+FLAGS = {"broken": True, "accepted": True, "degraded": False, "internal": False}
+JOURNALED = LOGGED | FLAGS | {"definition": "0" * 64}
+
+
+def told(data):
+    try:
+        return read_record(data, "run.jsonl", 9)
+    except JournalError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("data", [HEAD, LOGGED, JOURNALED], ids=["seed", "log", "journal"])
+@pytest.mark.parametrize("key", [*JOURNALED, "state_when_error", "other"])
+@pytest.mark.parametrize(
+    "value", [None, "x", "", 0, -1, 1, 2, True, 1.5, [], {}, "circuit_broken", "2026-01-01"]
+)
+def test_a_usual_line_is_read_as_any_other(data, key, value):
+    """Lines of a usual shape are read in one go; one key more, and each field is looked at."""
+    for odd in (data, data | {key: value}, {name: data[name] for name in data if name != key}):
+        assert told(odd) == told(odd | {"unknown 1": 1, "unknown 2": 2})
