@@ -3,7 +3,8 @@
 What belongs here: reading a crew file, working out each task's budget, the loop that talks to a model and
 runs tools, the order of the tasks, the result. The loop does the I/O and then fires one trigger with what
 came back; whether anything may happen is for the task's machine to say. What never belongs here: a journal or
-a database (anything with `record(machine)` is welcome), a provider's own types, code taken from YAML.
+a database (anything with `record(machine)`, or with what a `RunLog` has, is welcome), a provider's own types,
+code taken from YAML.
 """
 
 from orkeon_transitions.crew.agent_loop import AgentLoop
@@ -34,6 +35,7 @@ from orkeon_transitions.crew.results import (
     TaskRunStatus,
     Usage,
 )
+from orkeon_transitions.crew.run_log import MemoryRunLog, RunLog
 from orkeon_transitions.crew.schema import crew_schema
 from orkeon_transitions.crew.tool import Tool, ToolError, tool
 
@@ -49,10 +51,12 @@ __all__ = [
     "CrewRunStatus",
     "GraphLimits",
     "MachineRun",
+    "MemoryRunLog",
     "Message",
     "ModelReply",
     "Mount",
     "OfflineModel",
+    "RunLog",
     "StatusMoved",
     "TaskConfig",
     "TaskContext",

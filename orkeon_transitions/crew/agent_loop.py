@@ -12,11 +12,12 @@ from typing import Any
 
 from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, ToolCall
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
-from orkeon_transitions.crew.executors import TaskContext, WorkFailedError, attempted
+from orkeon_transitions.crew.executors import TaskContext, WorkFailedError
 from orkeon_transitions.crew.mounts import Mount
-from orkeon_transitions.crew.prompts import system_prompt, task_prompt
+from orkeon_transitions.crew.prompts import resumed_prompt, system_prompt, task_prompt
 from orkeon_transitions.crew.results import TaskOutcome, Usage, check_usage
 from orkeon_transitions.crew.tool import Tool, ToolError
+from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
 MOST_REFUSED_ROUNDS = 5
@@ -49,6 +50,8 @@ class AgentLoop:
                 Message("system", system_prompt(agent, self.goal)),
                 Message("user", task_prompt(task, self.mounts, context.earlier)),
             ]
+            if context.is_resumed:
+                context.messages.append(Message("user", resumed_prompt(_calls_left(context.machine))))
         if context.feedback:
             context.messages.append(Message("user", context.feedback))
         try:
@@ -84,7 +87,7 @@ class _Attempt:
     async def _ask(self) -> ModelReply:
         """One request: the work of the state `executing`."""
         context = self._context
-        work = attempted(self._reply, tuple(context.messages))
+        work = context.attempted(self._reply, tuple(context.messages))
         reply: ModelReply = await self._machine.during(work, done=None, failed="fail")
         context.messages.append(Message("assistant", reply.text, reply.tool_calls))
         context.partial = reply.text or context.partial
@@ -151,7 +154,7 @@ class _Attempt:
 
     async def _run(self, call: ToolCall, answers: list[str]) -> None:
         """Runs a tool: the work of the state `tool_calling`."""
-        work = attempted(self._answer, call, answers)
+        work = self._context.attempted(self._answer, call, answers)
         before = len(answers)
         try:
             await self._machine.during(work, done="tool_call_completed", failed="tool_call_failed")
@@ -168,6 +171,19 @@ class _Attempt:
             answers.append(await self._tools[call.name].answer(call.arguments))
         except ToolError as error:
             answers.append(f"error: {error}")
+
+
+def _calls_left(machine: AsyncTaskExecution) -> int:
+    """How many tool calls the limits of a task's machine leave room for, its way to the end kept free."""
+    used, status = machine.guard_context, machine.circuit_status
+    policy, visits = status.policy, status.state_visit_histogram
+    left = [used.max_tool_calls_per_round - used.tool_call_count]
+    if policy.max_state_visits:
+        most = max(visits.get(state, 0) for state in (TaskState.EXECUTING, TaskState.TOOL_CALLING))
+        left.append(policy.max_state_visits - most)
+    if policy.max_transitions:
+        left.append((policy.max_transitions - status.total_transitions - 2) // 2)
+    return max(0, min(left))
 
 
 def _is_call(thing: Any) -> bool:

@@ -6,7 +6,8 @@ import asyncio
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from orkeon_transitions.crew.placeholders import filled
 from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
 from orkeon_transitions.crew.processes.process import Journal
 from orkeon_transitions.crew.results import CrewResult
+from orkeon_transitions.crew.run_log import RunLog
+from orkeon_transitions.crew.taking_up import Origin, begun, check_unchanged, has_changed, readable, taken_up
 from orkeon_transitions.crew.tool import Tool, as_tool
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.names import nearest
@@ -55,10 +58,14 @@ def load_crew(
     """
     if isinstance(what, str) and is_text(what):
         own = _by_name(map(as_tool, tools))
-        return Crew(read_crew(what, tools=[*BUILTIN_NAMES, *own], strict=strict), own, None)
+        return Crew(read_crew(what, tools=[*BUILTIN_NAMES, *own], strict=strict), own)
     file = _found(what)
     own = _by_name(map(as_tool, [*example_functions(file), *tools]))
-    return Crew(read_crew(file, tools=[*BUILTIN_NAMES, *own], strict=strict), own, output_folder(file))
+    read = read_crew(file, tools=[*BUILTIN_NAMES, *own], strict=strict)
+    output = output_folder(file)
+    # An example goes by its name, wherever this package is installed.
+    name = os.fspath(what) if output is not None and file != Path(what) else str(file.absolute())
+    return Crew(read, own, output, name)
 
 
 class Crew:
@@ -69,12 +76,18 @@ class Crew:
     Attributes:
         config: What the crew file says.
         findings: Warnings and notes about the file.
+        source: What loads it again: its path, or the name of a packaged example; None: it was a text.
     """
 
     def __init__(
-        self, loaded: LoadedCrew, tools: Mapping[str, Tool] | None = None, output: Path | None = None
+        self,
+        loaded: LoadedCrew,
+        tools: Mapping[str, Tool] | None = None,
+        output: Path | None = None,
+        source: str | None = None,
     ) -> None:
         self.config: CrewConfig = loaded.config
+        self.source = source
         self.findings: tuple[Finding, ...] = loaded.findings
         self._source = loaded.source
         self._mounts = Mounts([_placed(spec, loaded.config.folder, output) for spec in loaded.config.mounts])
@@ -115,6 +128,7 @@ class Crew:
         model: ChatModel | None = None,
         observer: CrewObserver | None = None,
         journal: Journal | None = None,
+        run_log: RunLog | None = None,
         run_id: str | None = None,
         clock: Callable[[], float] = time.monotonic,
         concurrency: int = 8,
@@ -130,6 +144,9 @@ class Crew:
             observer: Is told what happens. Its `crew_finished` gets the partial result of a run that is
                 cancelled or breaks off.
             journal: Takes note of every transition, before it becomes visible: anything with `record`.
+            run_log: Where the run is written down so that `resume` can go on with it, in another process too:
+                `store.runs` of a `MachineStore`. It keeps the inputs and what the tasks give, so no secrets
+                belong in there; messages and what tools answered are not kept.
             run_id: The run's own name; made up if left out.
             clock: Monotonic seconds, for the machines.
             concurrency: How many tasks the parallel process may run at once; one agent may have several.
@@ -142,29 +159,102 @@ class Crew:
         Raises:
             CrewDefinitionError: An input is missing.
             TypeError: The executor cannot be called with an agent, a task and a context, the model is none,
-                or both are given; or another argument is not of its kind.
+                or both are given; or another argument is not of its kind; or an input cannot be kept.
             ValueError: `concurrency` is no whole number from 1, or `unavailable` names no agent.
             CancelledError: The run was cancelled; every running task's machine then is in `cancelled`.
-            Exception: What the journal raises: the run stops before a fact is lost.
+            OrkeonError: The log has a run of that name.
+            StaleMachineError: Another process has taken the run over.
+            Exception: What the journal or the log raises: the run stops before a fact is lost.
         """
-        if observer is not None and not isinstance(observer, CrewObserver):
-            raise TypeError(f"the observer is a CrewObserver, not {observer!r}")
         if journal is not None and not callable(getattr(journal, "record", None)):
             raise TypeError(f"a journal takes note with record(machine), {type(journal).__name__} has none")
+        if journal is not None and run_log is not None:
+            raise ValueError(
+                "a run is written down once: give it a journal or a run_log, which holds one too"
+            )
         given = dict(inputs or {})
-        config = filled(self.config, given, self._source)
-        options = RunOptions(
-            run_id=run_id or uuid.uuid4().hex[:8],
-            executor=self._executor(config.goal, executor, model),
-            inputs=given,
-            observer=observer or CrewObserver(),
+        config, options = self._prepared(
+            given, executor=executor, model=model, observer=observer, clock=clock, concurrency=concurrency
+        )
+        options = replace(
+            options,
+            run_id=run_id or uuid.uuid4().hex[: 8 if run_log is None else 12],
             journal=journal,
-            clock=clock,
-            mounts=self._mounts,
-            concurrency=_at_least_one(concurrency),
             unavailable=self._known_agents(unavailable),
         )
-        return await _run(CrewRun(config, options))
+        if run_log is not None:
+            origin = self._origin(given, options.unavailable)
+            recorder = await begun(_checked(run_log), options.run_id, origin)
+            options = replace(options, recorder=recorder)
+        return await _run(config, options)
+
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        run_log: RunLog,
+        inputs: Mapping[str, Any] | None = None,
+        allow_changes: bool = False,
+        take_over: bool = False,
+        executor: Executor | None = None,
+        model: ChatModel | None = None,
+        observer: CrewObserver | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        concurrency: int = 8,
+    ) -> CrewResult:
+        """Goes on with a run that was cancelled, that an error broke off, or whose process has ended.
+
+        What had ended is not done again. A task that was under way goes on from the last transition of its
+        machine, with what is left of its limits; its conversation begins anew, and what it did after that
+        transition may be done twice, which `TaskContext.idempotency_key` lets a tool or an executor notice.
+
+        Args:
+            run_id: The run.
+            run_log: Where it is written down.
+            inputs: The run's own if left out.
+            allow_changes: Whether to go on though the crew or the inputs are not those that it began with.
+                A task that is under way keeps the limits that it had.
+            take_over: Whether to do so though another process seems to work on it; that one then stops at its
+                next transition.
+            executor: As for `run`, and so are the others.
+            model: As for `run`.
+            observer: As for `run`.
+            clock: As for `run`.
+            concurrency: As for `run`.
+
+        Raises:
+            CrewDefinitionError: The crew or the inputs have changed; each difference is named.
+            StaleMachineError: Another process works on the run, was quicker, or has taken it over.
+            OrkeonError: There is no such run, or it has ended.
+            Exception: As for `run`.
+        """
+        found = await asyncio.to_thread(readable, _checked(run_log), run_id)
+        before = Origin.from_note(found.note)
+        given = dict(before.inputs if inputs is None else inputs)
+        now = self._origin(given, before.unavailable)
+        if not allow_changes:
+            check_unchanged(run_id, before, now, self._source)
+        config, options = self._prepared(
+            given, executor=executor, model=model, observer=observer, clock=clock, concurrency=concurrency
+        )
+        changed = now if has_changed(before, now) else None
+        recorder, machines = await taken_up(run_log, run_id, changed, take_over=take_over)
+        options = replace(
+            options,
+            run_id=run_id,
+            unavailable=frozenset(before.unavailable) & frozenset(self.agents),
+            recorder=recorder,
+            recorded=machines,
+        )
+        return await _run(config, options)
+
+    def resume_sync(self, run_id: str, **options: Any) -> CrewResult:
+        """Goes on with a run outside of an event loop; arguments as for `resume`.
+
+        Raises:
+            OrkeonError: An event loop is running: there, `await crew.resume(...)`.
+        """
+        return _outside("resume_sync", "await crew.resume(...)", lambda: self.resume(run_id, **options))
 
     def run_sync(self, inputs: Mapping[str, Any] | None = None, **options: Any) -> CrewResult:
         """Runs the crew outside of an event loop; arguments as for `run`.
@@ -172,11 +262,34 @@ class Crew:
         Raises:
             OrkeonError: An event loop is running: there, `await crew.run(...)`.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self.run(inputs, **options))
-        raise OrkeonError("run_sync cannot be used while an event loop runs: await crew.run(...) instead")
+        return _outside("run_sync", "await crew.run(...)", lambda: self.run(inputs, **options))
+
+    def _prepared(
+        self,
+        inputs: Mapping[str, Any],
+        *,
+        executor: Executor | None,
+        model: ChatModel | None,
+        observer: CrewObserver | None,
+        clock: Callable[[], float],
+        concurrency: int,
+    ) -> tuple[CrewConfig, RunOptions]:
+        """The crew with its placeholders filled, and what `run` and `resume` have in common."""
+        if observer is not None and not isinstance(observer, CrewObserver):
+            raise TypeError(f"the observer is a CrewObserver, not {observer!r}")
+        config = filled(self.config, inputs, self._source)
+        return config, RunOptions(
+            run_id="",
+            executor=self._executor(config.goal, executor, model),
+            inputs=inputs,
+            observer=observer or CrewObserver(),
+            clock=clock,
+            mounts=self._mounts,
+            concurrency=_at_least_one(concurrency),
+        )
+
+    def _origin(self, inputs: Mapping[str, Any], unavailable: Collection[str]) -> Origin:
+        return Origin.of(self.config, self.mounts, self.source, inputs, tuple(unavailable))
 
     def _known_agents(self, names: Collection[str]) -> frozenset[str]:
         if isinstance(names, str):
@@ -204,7 +317,30 @@ class Crew:
         )
 
 
-async def _run(run: CrewRun) -> CrewResult:
+def _outside(name: str, instead: str, begin: Callable[[], Coroutine[Any, Any, CrewResult]]) -> CrewResult:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(begin())
+    raise OrkeonError(f"{name} cannot be used while an event loop runs: {instead} instead")
+
+
+def _checked(run_log: RunLog) -> RunLog:
+    if not isinstance(run_log, RunLog):
+        raise TypeError(
+            f"a run log has begin, read and take_up, {type(run_log).__name__} has not: "
+            "store.runs is the one of a MachineStore"
+        )
+    return run_log
+
+
+async def _run(config: CrewConfig, options: RunOptions) -> CrewResult:
+    try:
+        run = CrewRun(config, options)
+    except BaseException:
+        if options.recorder is not None:
+            options.recorder.interrupt()
+        raise
     try:
         await PROCESSES[run.config.process](run)
     except Exception as error:

@@ -35,7 +35,12 @@ class TaskContext:
         feedback: What was wrong with the last output, or None.
         partial: The output so far; what remains if the task is stopped.
         usage: What was spent on the task so far.
+        failure: What the work raised in this attempt, or None.
         messages: The conversation, where there is one.
+        idempotency_key: Names this piece of work, `<run_id>/<task>`: the same for every attempt at it, in
+            whichever process, and that of no other. Whoever is told it with something that must happen once,
+            such as a payment, can be asked twice.
+        is_resumed: Whether another process has worked on this before, on this machine.
     """
 
     machine: AsyncTaskExecution
@@ -45,7 +50,10 @@ class TaskContext:
     feedback: str | None = None
     partial: str = ""
     usage: Usage = field(default_factory=Usage)
+    failure: str | None = None
     messages: list[Message] = field(default_factory=list)
+    idempotency_key: str = ""
+    is_resumed: bool = False
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -56,6 +64,14 @@ class TaskContext:
     def is_over(self) -> bool:
         """Whether the machine lets nothing more happen."""
         return self.machine.is_terminal or self.machine.is_circuit_broken
+
+    async def attempted(self, work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
+        """Calls and awaits work as the function `attempted` does; why it failed is known at once."""
+        try:
+            return await attempted(work, *args)
+        except WorkFailedError as error:
+            self.failure = str(error)
+            raise
 
 
 @runtime_checkable
@@ -113,7 +129,7 @@ class BoundExecutor:
 
     async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         """Calls the function; one that raises, or answers something else than it may, has failed."""
-        work = attempted(self._outcome, agent, task, context)
+        work = context.attempted(self._outcome, agent, task, context)
         try:
             outcome: TaskOutcome = await context.machine.during(work, done=None, failed="fail")
         except WorkFailedError as error:

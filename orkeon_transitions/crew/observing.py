@@ -28,11 +28,13 @@ class TaskStarted:
         task: The task's key.
         agent: The agent's key.
         machine: The task's machine, for looking at (`state`, `circuit_status`), never for firing.
+        is_resumed: Whether another process has worked on it before, on this machine.
     """
 
     task: str
     agent: str
     machine: AsyncTaskExecution
+    is_resumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ class CrewObserver:
             partial result is then what was done until there.
         task_retried: Told of each task that failed and will be begun again by the process.
         status_moved: Told of each transition of the life cycles of the crew, its agents and its tasks.
+        task_restored: Told of the result of each task that had ended before a run was resumed, in place of
+            `task_finished`.
     """
 
     task_started: Callable[[TaskStarted], Any] | None = None
@@ -107,6 +111,7 @@ class CrewObserver:
     crew_finished: Callable[[CrewResult], Any] | None = None
     task_retried: Callable[[TaskRetried], Any] | None = None
     status_moved: Callable[[StatusMoved], Any] | None = None
+    task_restored: Callable[[TaskResult], Any] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):

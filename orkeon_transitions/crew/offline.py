@@ -23,6 +23,7 @@ NOTICE = "[offline model]"
 # Together with the deliverable they fit into the 10 tool calls that a task has when nothing is configured.
 MOST_DIRECTORIES = 4
 MOST_LOOKS = 9
+MOST_CALLS = 1_000
 
 PATH = re.compile(r"(?<![\w.:/])/[\w.@+-]+(?:/[\w.@+-]+)*")
 SAMPLES = {
@@ -63,6 +64,7 @@ class _Seen:
     deliverable: str
     earlier: str
     calls: tuple[tuple[ToolCall, str], ...]
+    calls_left: int
     directories: tuple[str, ...]
     files: tuple[str, ...]
 
@@ -84,6 +86,7 @@ class _Seen:
             deliverable=deliverable,
             earlier=prompts.section(prompt, prompts.EARLIER),
             calls=calls,
+            calls_left=_calls_left(messages) - len(calls),
             directories=tuple(
                 dict.fromkeys(path.rstrip("/") or "/" for path in everything if not _is_file(path))
             ),
@@ -106,19 +109,26 @@ def _next_calls(seen: _Seen, tools: Sequence[ToolSpec]) -> Iterator[tuple[str, d
     listers = [tool for tool in tools if _path_parameter(tool, "directory-path")]
     others = [tool for tool in tools if tool not in readers + writers + listers]
 
+    writes = [tool for tool in writers if seen.deliverable and not seen.called(tool.name)]
+    room = max(0, seen.calls_left - len(writes))
     looking = [call for tool in listers for call in _visits(seen, tool, seen.directories, MOST_DIRECTORIES)]
     asking = [(tool.name, _arguments(seen, tool)) for tool in others if not seen.called(tool.name)]
-    if looking or asking:
-        yield from [*looking, *asking]
+    if found := [*looking, *asking][:room]:
+        yield from found
         return
     most_files = max(1, MOST_LOOKS - MOST_DIRECTORIES - len(others))
     reading = [call for tool in readers for call in _visits(seen, tool, seen.files, most_files)]
-    if reading:
-        yield from reading
+    if found := reading[:room]:
+        yield from found
         return
-    for tool in writers if seen.deliverable else []:
-        if not seen.called(tool.name):
-            yield tool.name, _arguments(seen, tool, whole=_answer(seen))
+    for tool in writes[: max(0, seen.calls_left)]:
+        yield tool.name, _arguments(seen, tool, whole=_answer(seen))
+
+
+def _calls_left(messages: Sequence[Message]) -> int:
+    """How many calls it may make in this conversation: as many as it likes, unless it was interrupted."""
+    left = prompts.calls_left(message.content for message in messages if message.role == "user")
+    return MOST_CALLS if left is None else left
 
 
 def _visits(

@@ -6,7 +6,7 @@ The task's message has titled sections, so that a program (the offline model) ca
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.mounts import Mount
@@ -46,6 +46,25 @@ def task_prompt(task: TaskConfig, mounts: Sequence[Mount], earlier: Mapping[str,
         EARLIER: "\n\n".join(map(_earlier, earlier.values())),
     }
     return "\n\n".join(f"## {title}\n{body}" for title, body in sections.items() if body)
+
+
+def resumed_prompt(calls_left: int) -> str:
+    """What an agent is told besides when it goes on with a task whose conversation was lost.
+
+    Args:
+        calls_left: How many tool calls there is room for.
+    """
+    return (
+        "The work on this task was interrupted and goes on now. What you called before may have been done: "
+        "look before you do again what must be done once.\n"
+        f"Tool calls left: {calls_left}"
+    )
+
+
+def calls_left(messages: Iterable[str]) -> int | None:
+    """Finds how many tool calls were left when a task went on; None where nobody has said so."""
+    found = [re.search(r"^Tool calls left: (\d+)$", message, re.MULTILINE) for message in messages]
+    return next((int(one[1]) for one in found if one), None)
 
 
 def section(prompt: str, title: str) -> str:

@@ -1,17 +1,24 @@
-"""One machine of one task: the attempts at it, and the task's result so far."""
+"""One machine of one task: the attempts at it, and the task's result so far.
+
+In a run that is written down, each transition is noted with what the task has come to: `progress` is what
+another process needs to go on, and `put_back` gives it to one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.deliverables import Deliverable
-from orkeon_transitions.crew.executors import AgentExecutor, TaskContext, WorkFailedError, attempted
+from orkeon_transitions.crew.executors import AgentExecutor, TaskContext, WorkFailedError
 from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted, tell
-from orkeon_transitions.crew.results import MachineRun, TaskOutcome, TaskResult, TaskRunStatus
+from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
+from orkeon_transitions.crew.results import MachineRun, TaskResult, TaskRunStatus, Usage
+from orkeon_transitions.crew.resuming import STATUS_OF
 from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.errors import CircuitBrokenError, StateLeftError
 from orkeon_transitions.facts import TransitionResult
@@ -20,12 +27,7 @@ from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 log = logging.getLogger(__name__)
 
 EMPTY_OUTPUT = "The output was empty. Answer with the expected output."
-
-_STATUS_OF: Mapping[TaskState, TaskRunStatus] = {
-    TaskState.COMPLETED: TaskRunStatus.COMPLETED,
-    TaskState.DEGRADED: TaskRunStatus.DEGRADED,
-    TaskState.CANCELLED: TaskRunStatus.CANCELLED,
-}
+LOST_QUESTION = "the process that had asked a human has ended"
 
 
 @dataclass(slots=True)
@@ -52,6 +54,8 @@ class TaskRun:
     _history: list[TransitionResult] = field(default_factory=list, init=False)
     _output: str = field(default="", init=False)
     _error: str | None = field(default=None, init=False)
+    _has_answer: bool = field(default=False, init=False)
+    _record: MachineRecord | None = field(default=None, init=False)
 
     @property
     def _machine(self) -> AsyncTaskExecution:
@@ -65,19 +69,62 @@ class TaskRun:
             Exception: What the journal raises: no fact may be lost.
         """
         stop_listening = self._machine.on_transition(self._moved)
-        tell(self.observer.task_started, TaskStarted(self.task.id, self.agent.id, self._machine))
+        tell(
+            self.observer.task_started,
+            TaskStarted(self.task.id, self.agent.id, self._machine, self.context.is_resumed),
+        )
         try:
             await self._drive()
         except asyncio.CancelledError:
+            if self._record is not None:
+                self._record.leave()
             await self._cancel()
             raise
         finally:
             stop_listening()
 
+    def progress(self) -> dict[str, Any]:
+        """What the task has come to, as JSON data: noted beside each fact of its machine."""
+        return {
+            "task": self.task.id,
+            "agent": self.agent.id,
+            "output": self._output,
+            "partial": self.context.partial,
+            "error": self.context.failure or self._error,
+            "has_answer": self._has_answer,
+            "feedback": self.context.feedback,
+            "usage": self.context.usage.to_dict(),
+            "file_before": self.deliverable and self.deliverable.before,
+        }
+
+    def record_in(self, recorder: RunRecorder) -> None:
+        """Writes the machine down from now on, each fact with the progress."""
+        self._record = MachineRecord(recorder, self.progress)
+        self._machine.attach_commit(self._record)
+
+    def note_down(self) -> None:
+        """The machine has ended: what the work gave after its last transition is noted, too."""
+        if self._record is not None:
+            self._record.note_down(self._machine.snapshot())
+
+    def put_back(self, progress: Mapping[str, Any], history: Sequence[TransitionResult]) -> None:
+        """Goes on where another process was: the machine was restored to the last of these transitions."""
+        context, machine = self.context, self._machine
+        self._history = list(history)
+        self._output, self._error = progress["output"], progress["error"]
+        self._has_answer = progress["has_answer"]
+        context.partial, context.feedback = progress["partial"], progress["feedback"]
+        context.usage = Usage(**progress["usage"])
+        if self.deliverable is not None:
+            trace = progress["file_before"]
+            self.deliverable = replace(self.deliverable, before=None if trace is None else tuple(trace))
+        context.attempt += machine.retry_count + 1
+        context.is_resumed = True
+
     def result(self) -> TaskResult:
         """The result as it stands."""
         this = self._this_machine()
-        status = _STATUS_OF.get(self._machine.state, TaskRunStatus.FAILED)
+        status = STATUS_OF.get(self._machine.state, TaskRunStatus.FAILED)
         before = self.before or TaskResult(self.task.id, status)
         return TaskResult(
             id=self.task.id,
@@ -106,7 +153,7 @@ class TaskRun:
 
     async def _drive(self) -> None:
         """Each turn makes one step of the machine; a step that it refuses ends the task."""
-        going_on = await self._fire("begin_execution")
+        going_on = await self._set_to_work()
         while going_on and not self.context.is_over:
             match self._machine.state:
                 case TaskState.EXECUTING:
@@ -115,6 +162,22 @@ class TaskRun:
                     going_on = await self._fire("retry")
                 case _:
                     going_on = False
+
+    async def _set_to_work(self) -> bool:
+        """Begins, or leaves the state in which another process was stopped, where its work is lost."""
+        match self._machine.state:
+            case TaskState.ASSIGNED:
+                return await self._fire("begin_execution")
+            case TaskState.TOOL_CALLING:
+                # Whether the tool has done its work is not known: whoever works asks again, or does not.
+                return await self._fire("skip_tool_call")
+            case TaskState.VALIDATING:
+                return await self._judge()
+            case TaskState.WAITING_FOR_HUMAN_INPUT:
+                self._error = LOST_QUESTION
+                return await self._fire("fail")
+            case _:
+                return True
 
     async def _work(self) -> bool:
         """One turn of the executor, and what the machine makes of it."""
@@ -125,24 +188,24 @@ class TaskRun:
             return True
         # An attempt that gave nothing does not take away what an earlier one gave.
         self._output = outcome.output or self._output
-        self.context.feedback = None
+        self._has_answer = bool(outcome.output.strip())
+        self.context.feedback = self.context.failure = None
         if self.context.is_over:
             return True
         if outcome.success:
-            return await self._validate(outcome)
+            if not self._has_answer:
+                self._error = outcome.error or "the output is empty"
+            return await self._fire("submit_for_validation") and await self._judge()
         self._error = outcome.error or "the executor failed without saying why"
         if self._machine.state is not TaskState.EXECUTING:
             return True
         return await self._fire("fail")
 
-    async def _validate(self, outcome: TaskOutcome) -> bool:
+    async def _judge(self) -> bool:
         """In this version an output is valid if there is any."""
-        if not await self._fire("submit_for_validation"):
-            return False
-        if outcome.output.strip():
+        if self._has_answer:
             # Where the file could not be written the machine has gone on: the next turn sees where it is.
-            return not await self._deliver(outcome.output) or await self._fire("validation_passed")
-        self._error = outcome.error or "the output is empty"
+            return not await self._deliver(self._output) or await self._fire("validation_passed")
         self.context.feedback = EMPTY_OUTPUT
         return await self._fire("validation_failed") or await self._fire("fail")
 
@@ -150,11 +213,11 @@ class TaskRun:
         """Sees to it that the file is there: the work of the state `validating`; False if it cannot be."""
         if self.deliverable is None:
             return True
-        work = attempted(call_anything, self.deliverable.complete, output)
+        work = self.context.attempted(call_anything, self.deliverable.complete, output)
         try:
             await self._machine.during(work, done=None, failed="fail")
         except WorkFailedError as error:
-            self._error = f"the deliverable could not be written: {error}"
+            self._error, self.context.failure = f"the deliverable could not be written: {error}", None
             return False
         except (CircuitBrokenError, StateLeftError):
             return False

@@ -23,7 +23,7 @@ from orkeon_transitions.facts import CircuitBroken
 from orkeon_transitions.graph.attempts import begin, call, pause
 from orkeon_transitions.graph.facts import GraphCircuitBroken, GraphResult, GraphStatus, NodeCompleted
 from orkeon_transitions.graph.machine import GraphMachine
-from orkeon_transitions.graph.topology import END, START, STEP, Edge, Node, Router, S, Topology
+from orkeon_transitions.graph.topology import END, STEP, Edge, Node, Router, S, Topology
 from orkeon_transitions.runtime.listeners import Listeners
 
 _SHOWN_NODES = 10
@@ -53,7 +53,9 @@ class GraphRun(Generic[S]):
         self._listeners = listeners
         self._clock = clock
         self._started = clock()
-        self._at = START
+        self._at = topology.node_at(machine.state)
+        # Another process was stopped in it: nobody knows how far it came.
+        self._unfinished = topology.nodes.get(self._at)
         self._status_at_trip = machine.circuit_status
         machine.on_circuit_broken(self._take_trip_down)
 
@@ -78,15 +80,17 @@ class GraphRun(Generic[S]):
             self._machine.retire()
         return GraphResult(
             final_state=self.state,
-            trace=self._trail.names(),
-            total_transitions=self._trail.nodes,
+            trace=self._trail.nodes.last(),
+            total_transitions=self._trail.nodes.count,
             duration=timedelta(seconds=self._clock() - self._started),
             status=self.status,
-            journal=self._trail.steps(),
+            journal=self._trail.steps.last(),
         )
 
     def _completed(self, done: Node[S]) -> NodeCompleted[S]:
-        return NodeCompleted(done.name, self.state, self._trail.nodes, datetime.now(UTC), self._trail)
+        return NodeCompleted(
+            done.name, self.state, self._trail.nodes.count, datetime.now(UTC), self._trail.nodes
+        )
 
     def _take_trip_down(self, broken: CircuitBroken) -> None:
         self._status_at_trip = broken.status
@@ -96,8 +100,13 @@ class GraphRun(Generic[S]):
         """Steps on; gives the node that is to run then, or None at the end."""
         if self.status is GraphStatus.DEGRADED:
             return None
+        if self._at == END:  # a run that goes on, and had ended
+            return None
         if self._machine.is_terminal:  # the time was up while nothing ran, and the machine has degraded
             return await self._tripped(self._at)
+        if self._unfinished is not None and not self._machine.is_circuit_broken:
+            node, self._unfinished = self._unfinished, None
+            return node
         edge = self._topology.edges[self._at]
         if edge.router is None:
             return await self._step(edge.targets[0])
@@ -144,7 +153,7 @@ class GraphRun(Generic[S]):
     def _misrouted(self, edge: Edge[S], answer: Any) -> RoutingError:
         hint = nearest(answer, edge.targets) if isinstance(answer, str) else None
         return RoutingError(
-            self._at, answer, edge.targets, hint=hint, trace=self._trail.names(), state=self.state
+            self._at, answer, edge.targets, hint=hint, trace=self._trail.nodes.last(), state=self.state
         )
 
     # ------------------------------------------------------------------------------------------------- nodes
@@ -198,7 +207,7 @@ class GraphRun(Generic[S]):
             return self.state
         if not self._is_state(answer):
             raise NodeReturnError(
-                node.name, answer, type(self.state), trace=self._trail.names(), state=self.state
+                node.name, answer, type(self.state), trace=self._trail.nodes.last(), state=self.state
             )
         checked: S = answer
         return checked
@@ -221,13 +230,13 @@ class GraphRun(Generic[S]):
             await self._machine.check_circuit()
         status = self._status_at_trip
         # Without the degraded node, if the machine has moved there already.
-        count = min(self._trail.nodes, status.total_transitions)
+        count = min(self._trail.nodes.count, status.total_transitions)
         told = GraphCircuitBroken(
             reason=status.broken_reason or "",
             limit=status.limit,
             node_name=node_name,
             transition_count=count,
-            trace=self._trail.names(count),
+            trace=self._trail.nodes.last(count),
             state=self.state,
             status=status,
         )
@@ -242,7 +251,8 @@ class GraphRun(Generic[S]):
             node_name=node_name,
             trace=told.trace,
             state=self.state,
-            journal=self._trail.steps(),
+            journal=self._trail.steps.last(),
+            transition_count=count,
         )
 
     def _sentence(self, told: GraphCircuitBroken[S]) -> str:
@@ -259,8 +269,8 @@ class GraphRun(Generic[S]):
         )
 
     def _shown_trace(self) -> str:
-        last = self._trail.names()[-_SHOWN_NODES:]
-        shown = ("...", *last) if len(last) < self._trail.nodes else last
+        last = self._trail.nodes.last()[-_SHOWN_NODES:]
+        shown = ("...", *last) if len(last) < self._trail.nodes.count else last
         return " -> ".join(shown) or "none"
 
     def _note(self, error: Exception, what: str) -> None:

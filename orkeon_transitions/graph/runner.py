@@ -11,6 +11,7 @@ from typing import Any, Generic
 from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.errors import OrkeonError
+from orkeon_transitions.facts import Snapshot
 from orkeon_transitions.graph.defining import define, guards_of
 from orkeon_transitions.graph.facts import GraphCircuitBroken, GraphResult, NodeCompleted
 from orkeon_transitions.graph.machine import Choice, GraphMachine
@@ -79,14 +80,21 @@ class GraphRunner(Generic[S]):
         return self._listeners.subscribe("broken", listener)
 
     async def run(
-        self, state: S, *, commit: CommitHook | None = None, machine_id: str | None = None
+        self,
+        state: S,
+        *,
+        commit: CommitHook | None = None,
+        machine_id: str | None = None,
+        snapshot: Snapshot | None = None,
     ) -> GraphResult[S]:
-        """Runs the graph to its end.
+        """Runs the graph to its end, or goes on with a run.
 
         Args:
             state: The state to begin with. Nodes work on this object; it is not copied.
             commit: The commit hook of the run's machine, such as a `JsonlJournal`.
             machine_id: The name of the run's machine in journals.
+            snapshot: Where the machine of an earlier run was left. Its limits stay as far used as they were;
+                a node that was running is run again, with the state that is given here.
 
         Raises:
             GraphCircuitBrokenError: A limit was passed, and there is no degraded node or the policy does not
@@ -98,10 +106,15 @@ class GraphRunner(Generic[S]):
             Exception: What a node, in its last attempt, or a router raises leaves the run as it is, with a
                 note that says where.
         """
-        return await self._begin(state, commit, machine_id).complete()
+        return await self._begin(state, commit, machine_id, snapshot).complete()
 
     def run_sync(
-        self, state: S, *, commit: CommitHook | None = None, machine_id: str | None = None
+        self,
+        state: S,
+        *,
+        commit: CommitHook | None = None,
+        machine_id: str | None = None,
+        snapshot: Snapshot | None = None,
     ) -> GraphResult[S]:
         """Runs the graph outside of an event loop; arguments and errors as for `run`.
 
@@ -111,25 +124,32 @@ class GraphRunner(Generic[S]):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(self.run(state, commit=commit, machine_id=machine_id))
+            return asyncio.run(self.run(state, commit=commit, machine_id=machine_id, snapshot=snapshot))
         raise OrkeonError("run_sync cannot be used while an event loop runs: await runner.run(...) instead")
 
     async def stream(
-        self, state: S, *, commit: CommitHook | None = None, machine_id: str | None = None
+        self,
+        state: S,
+        *,
+        commit: CommitHook | None = None,
+        machine_id: str | None = None,
+        snapshot: Snapshot | None = None,
     ) -> AsyncGenerator[NodeCompleted[S], None]:
         """Runs the graph and yields each node when it has done its work; arguments and errors as for `run`.
 
         The next node begins when the next item is asked for; the time until then counts as the run's. Leaving
         the loop early ends the run: no node is running at that moment.
         """
-        completions = self._begin(state, commit, machine_id).completions()
+        completions = self._begin(state, commit, machine_id, snapshot).completions()
         try:
             async for completed in completions:
                 yield completed
         finally:
             await completions.aclose()
 
-    def _begin(self, state: S, commit: CommitHook | None, machine_id: str | None) -> GraphRun[S]:
+    def _begin(
+        self, state: S, commit: CommitHook | None, machine_id: str | None, snapshot: Snapshot | None
+    ) -> GraphRun[S]:
         machine = GraphMachine(
             self._definition,
             Trail(self._topology.state_name(END), self._trace_limit),
@@ -138,6 +158,7 @@ class GraphRunner(Generic[S]):
             clock=self._clock,
             commit=commit,
             machine_id=machine_id,
+            snapshot=snapshot,
         )
         return GraphRun(self._topology, machine, state, self._listeners, self._clock)
 

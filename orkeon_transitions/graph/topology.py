@@ -131,6 +131,10 @@ class Topology(Generic[S]):
             return name
         return self.origin.initial if name == START else end_state(self.origin)
 
+    def node_at(self, state: str) -> str:
+        """The node of a state of the machine, or `START` or `END`."""
+        return next((name for name in (START, END) if self.state_name(name) == state), state)
+
 
 def end_state(definition: MachineDefinition) -> str:
     """The state in which a run ends well: the final one that is not the degraded one."""

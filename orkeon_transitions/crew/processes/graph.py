@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from orkeon_transitions.crew.processes.process import CrewRun, Job
 from orkeon_transitions.crew.resolution import graph_limits
 from orkeon_transitions.errors import GraphCircuitBrokenError
+from orkeon_transitions.facts import Snapshot
 from orkeon_transitions.graph import StateGraph
 from orkeon_transitions.machines import machine_definition
 
 MACHINE = "graph_router"
+EXECUTE = "execute_task"
 
 
 @dataclass(slots=True)
@@ -27,26 +29,33 @@ class Queue:
         waiting: The tasks that have not ended, in order; one that is to be retried is at the head.
         retries: How often each task was begun again.
         next_job: The task at the head, ready.
+        has_executed: Whether the node that another process was stopped in had done its work.
     """
 
     waiting: deque[str]
     retries: Counter[str] = field(default_factory=Counter)
     next_job: Job | None = None
+    has_executed: bool = False
 
 
 async def run_graph(run: CrewRun) -> None:
-    """Runs the crew as a graph; one that the circuit breaker stops ends as failed, with what was produced."""
+    """Runs the crew as a graph; one that the circuit breaker stops ends as failed, with what was produced.
+
+    In a run that goes on, the graph's machine does so, too: what it has used of its limits is used.
+    """
     limits = graph_limits(run.config)
     nodes = _Nodes(run, limits.max_retry_cycles)
     graph: StateGraph[Queue] = StateGraph.from_definition(
         machine_definition(MACHINE),
-        nodes={"execute_task": nodes.execute_task, "route": nodes.route},
+        nodes={EXECUTE: nodes.execute_task, "route": nodes.route},
         routers={"route": nodes.where_next},
         policy=limits.policy,
     )
     runner = graph.compile(clock=run.options.clock)
+    before = run.recorded(MACHINE)
+    queue = await nodes.begin(before)
     try:
-        await runner.run(nodes.begin(), machine_id=f"{run.options.run_id}/{MACHINE}")
+        await runner.run(queue, commit=run.commit_hook(), machine_id=run.machine_id(MACHINE), snapshot=before)
     except GraphCircuitBrokenError as error:
         run.stop(f"circuit breaker of the graph: {error.reason}")
 
@@ -58,13 +67,25 @@ class _Nodes:
         self._run = run
         self._max_retries = max_retries
 
-    def begin(self) -> Queue:
-        return self.route(Queue(deque(self._run.order)))
+    async def begin(self, before: Snapshot | None) -> Queue:
+        """The queue at the beginning, or as another process has left it.
+
+        Args:
+            before: Where that process has left the graph's machine.
+        """
+        queue, executed = self.route(Queue(deque(self._run.order))), 0
+        while queue.next_job is not None and self._run.has_recorded(queue.next_job.task.id):
+            executed += 1
+            self.route(await self.execute_task(queue))
+        if before is not None and before.state == EXECUTE:
+            queue.has_executed = executed == before.visits[EXECUTE]
+        return queue
 
     async def execute_task(self, queue: Queue) -> Queue:
         """Node: the task at the head is worked on."""
         job = queue.next_job
-        if job is None:
+        if job is None or queue.has_executed:
+            queue.has_executed = False
             return queue
         task = queue.waiting.popleft()
         queue.next_job = None
@@ -84,4 +105,4 @@ class _Nodes:
 
     def where_next(self, queue: Queue) -> str:
         """Router: is there another task?"""
-        return "execute_task" if queue.waiting else "end"
+        return EXECUTE if queue.waiting else "end"

@@ -15,10 +15,14 @@ from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
 from orkeon_transitions.crew.mounts import Mounts
 from orkeon_transitions.crew.observing import CrewObserver, TaskRetried, tell
 from orkeon_transitions.crew.ordering import in_order, in_waves
-from orkeon_transitions.crew.processes.life_cycles import LifeCycles
+from orkeon_transitions.crew.processes.life_cycles import LifeCycleRecord, LifeCycles
+from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
 from orkeon_transitions.crew.resolution import running_limits
 from orkeon_transitions.crew.results import CrewResult, CrewRunStatus, TaskResult, TaskRunStatus, Usage
+from orkeon_transitions.crew.resuming import RecordedMachines
+from orkeon_transitions.crew.run_log import RecordedMachine
 from orkeon_transitions.crew.task_run import TaskRun
+from orkeon_transitions.facts import Snapshot
 from orkeon_transitions.machines import AsyncTaskExecution
 
 GAVE_SOMETHING = frozenset({TaskRunStatus.COMPLETED, TaskRunStatus.DEGRADED})
@@ -53,6 +57,8 @@ class RunOptions:
         mounts: Where deliverables are written.
         concurrency: How many tasks a process that runs several at once may run at once.
         unavailable: Keys of agents that are out of service.
+        recorder: Writes the run down, or None.
+        recorded: What another process has done of the run.
     """
 
     run_id: str
@@ -64,6 +70,8 @@ class RunOptions:
     mounts: Mounts = field(default_factory=Mounts)
     concurrency: int = 8
     unavailable: Collection[str] = ()
+    recorder: RunRecorder | None = None
+    recorded: Sequence[RecordedMachine] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +110,15 @@ class CrewRun:
         self._retried: dict[str, TaskResult] = {}
         self._machine_ids: set[str] = set()
         self._stopped: str | None = None
-        publish = partial(tell, options.observer.status_moved)
-        self._life_cycles = LifeCycles(config, options.unavailable, publish)
+        self._recorded = RecordedMachines(options.recorded)
+        self._life_cycles = LifeCycles(
+            config,
+            options.unavailable,
+            publish=partial(tell, options.observer.status_moved),
+            record=LifeCycleRecord(
+                options.run_id, self._recorded, None if options.recorder is None else options.recorder.wait
+            ),
+        )
 
     def prepare(self, task_id: str) -> Job | None:
         """Gets a task ready: chooses the agent, gathers what the tasks before it gave.
@@ -116,7 +131,7 @@ class CrewRun:
         if missing:
             self._never_begun(task, TaskRunStatus.SKIPPED, _in_vain(missing))
             return None
-        chosen = self._life_cycles.agents.choose(task.agent)
+        chosen = self._life_cycles.agents.choose(task.agent, again=self._chosen_before(task_id))
         if chosen is None:
             why = f"agent '{task.agent}' is unavailable" if task.agent else "no agent is available"
             self._never_begun(task, TaskRunStatus.FAILED, why)
@@ -128,6 +143,9 @@ class CrewRun:
 
     async def perform(self, job: Job, *, retry: int = 0, max_retries: int = 0) -> bool:
         """Makes a machine for a task and drives it to its end.
+
+        In a run that goes on, a machine that had ended is not driven again: it is told what it gave. One that
+        was under way goes on from its last transition.
 
         Args:
             job: The task, ready.
@@ -141,24 +159,39 @@ class CrewRun:
             CancelledError: The run was cancelled; the task's result says so.
             Exception: What the journal raises.
         """
+        had_ended = self._recorded.has_ended(job.task.id)
         run = self._task_run(job)
-        self._life_cycles.task_began(job.task.id, job.agent.id)
-        try:
-            await run.perform()
-        except Exception as error:
-            self._end(_broken_off(run.result(), error))
-            raise
-        except BaseException:
-            self._end(run.result())
-            raise
+        if not had_ended:
+            await self._drive(run)
         result = run.result()
-        if result.status is not TaskRunStatus.FAILED or retry >= max_retries:
-            self._end(result)
+        has_ended = result.status is not TaskRunStatus.FAILED or retry >= max_retries
+        if not had_ended:
+            self._life_cycles.attempt_ended(result)
+        if has_ended:
+            self._results[result.id] = result
+            observer = self.options.observer
+            tell(observer.task_restored if had_ended else observer.task_finished, result)
             return True
-        self._life_cycles.attempt_ended(result)
         self._retried[result.id] = result
-        tell(self.options.observer.task_retried, TaskRetried(result.id, result, retry + 1, max_retries))
+        if not had_ended:
+            tell(self.options.observer.task_retried, TaskRetried(result.id, result, retry + 1, max_retries))
         return False
+
+    def has_recorded(self, task_id: str) -> bool:
+        """Whether performing the task will only tell what another process has done."""
+        return self._recorded.has_ended(task_id)
+
+    def recorded(self, name: str) -> Snapshot | None:
+        """Where another process has left the machine of a name that the process of the crew runs on."""
+        return self._recorded.snapshot(self.machine_id(name))
+
+    def machine_id(self, name: str) -> str:
+        """The id of the machine that the process of the crew runs on: no task's machine has it."""
+        return f"{self.options.run_id}:{name}"
+
+    def commit_hook(self) -> MachineRecord | None:
+        """The commit hook of that machine."""
+        return None if self.options.recorder is None else MachineRecord(self.options.recorder)
 
     def stop(self, why: str) -> None:
         """Lets the run end as failed: nothing more will be begun."""
@@ -178,6 +211,9 @@ class CrewRun:
                 self._leave(task, cancelled=cancelled)
         tasks = {task_id: self._results[task_id] for task_id in self.config.tasks}
         status = self._status(cancelled=cancelled)
+        is_interrupted = cancelled or error is not None
+        if is_interrupted and self.options.recorder is not None:
+            self.options.recorder.leave()
         self._life_cycles.run_ended(status)
         result = CrewResult(
             crew=self.config.name,
@@ -189,24 +225,52 @@ class CrewRun:
             run_id=self.options.run_id,
             states=self._life_cycles.states(),
         )
-        tell(self.options.observer.crew_finished, result)
+        try:
+            self._write_down(result, is_interrupted=is_interrupted)
+        finally:
+            tell(self.options.observer.crew_finished, result)
         return result
 
+    def _write_down(self, result: CrewResult, *, is_interrupted: bool) -> None:
+        if self.options.recorder is None:
+            return
+        if is_interrupted:
+            self.options.recorder.interrupt()
+        else:
+            self.options.recorder.end(result)
+
+    async def _drive(self, run: TaskRun) -> None:
+        """Lets an agent work on a task."""
+        self._life_cycles.task_began(run.task.id, run.agent.id)
+        try:
+            await run.perform()
+        except BaseException as error:
+            if self.options.recorder is not None:
+                self.options.recorder.leave()
+            result = run.result()
+            self._end(_broken_off(result, error) if isinstance(error, Exception) else result)
+            raise
+        run.note_down()
+
     def _task_run(self, job: Job) -> TaskRun:
+        """The work on a task: from its beginning, or from where another process has left it."""
         task, before = job.task, self._retried.get(job.task.id)
-        limits = running_limits(self.config, task)
-        machine = AsyncTaskExecution(
-            policy=limits.policy,
-            machine_id=self._new_machine_id(task.id),
-            clock=self.options.clock,
-            **limits.guards,
-        )
+        found = self._recorded.take(task.id)
+        machine_id = self._new_machine_id(task.id)
+        if found is None:
+            limits = running_limits(self.config, task)
+            machine = AsyncTaskExecution(
+                policy=limits.policy, machine_id=machine_id, clock=self.options.clock, **limits.guards
+            )
+        else:
+            machine = AsyncTaskExecution.restore(found.snapshot, clock=self.options.clock)
         if self.options.journal is not None:
             self.options.journal.record(machine)
         context = TaskContext(machine, self.options.inputs, job.earlier)
+        context.idempotency_key = f"{self.options.run_id}/{task.id}"
         if before is not None:
             context.attempt, context.usage = before.attempts, before.usage
-        return TaskRun(
+        run = TaskRun(
             task=task,
             agent=job.agent,
             executor=self.options.executor,
@@ -215,6 +279,17 @@ class CrewRun:
             deliverable=Deliverable.of(self.options.mounts, task.deliverable) if task.deliverable else None,
             before=before,
         )
+        if found is not None:
+            run.put_back(found.note, found.history)
+        if self.options.recorder is not None:
+            run.record_in(self.options.recorder)
+        return run
+
+    def _chosen_before(self, task_id: str) -> str | None:
+        """The agent that another process has chosen for a task, if the crew still has it."""
+        found = self._recorded.next_of(task_id)
+        agent = None if found is None else found.note["agent"]
+        return agent if agent in self.config.agents else None
 
     def _new_machine_id(self, task_id: str) -> str:
         first = f"{self.options.run_id}/{task_id}"
@@ -267,7 +342,7 @@ def _in_vain(missing: Sequence[str]) -> str:
     return f"it needs {names}, which came to no good end"
 
 
-def _broken_off(result: TaskResult, error: Exception) -> TaskResult:
+def _broken_off(result: TaskResult, error: BaseException) -> TaskResult:
     """A task whose machine could not go on, such as without its journal."""
     return replace(result, status=TaskRunStatus.FAILED, error=f"broken off: {error}")
 

@@ -1,0 +1,74 @@
+"""What a run that goes on finds in its log: its machines, by what they are for.
+
+A process is begun anew and asks for the same pieces of work in the same order. What had ended is given from
+the log and not done again, what was under way goes on, and the rest is new.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+
+from orkeon_transitions.crew.results import TaskRunStatus
+from orkeon_transitions.crew.run_log import RecordedMachine
+from orkeon_transitions.facts import Snapshot
+from orkeon_transitions.machines import TaskState
+
+STATUS_OF: Mapping[str, TaskRunStatus] = {
+    TaskState.COMPLETED: TaskRunStatus.COMPLETED,
+    TaskState.DEGRADED: TaskRunStatus.DEGRADED,
+    TaskState.CANCELLED: TaskRunStatus.CANCELLED,
+}
+
+
+def status_of(snapshot: Snapshot) -> TaskRunStatus | None:
+    """How a task's machine ended; None: it has not."""
+    if snapshot.state in STATUS_OF:
+        return STATUS_OF[snapshot.state]
+    used_up = snapshot.state == TaskState.FAILED and _retries_left(snapshot) <= 0
+    return TaskRunStatus.FAILED if used_up or snapshot.trip is not None else None
+
+
+def _retries_left(snapshot: Snapshot) -> int:
+    fields = {name: value for name, value in snapshot.fields.items() if isinstance(value, int)}
+    return fields["max_retries"] - fields["retry_count"]
+
+
+class RecordedMachines:
+    """The machines of a run, as its log knows them.
+
+    Args:
+        machines: In the order of their first facts.
+    """
+
+    def __init__(self, machines: Sequence[RecordedMachine] = ()) -> None:
+        self._by_id = {machine.machine_id: machine for machine in machines}
+        self._of_tasks: dict[str, deque[RecordedMachine]] = defaultdict(deque)
+        for machine in machines:
+            if "task" in machine.note:
+                self._of_tasks[machine.note["task"]].append(machine)
+        self._last = {task: machines[-1] for task, machines in self._of_tasks.items()}
+
+    def snapshot(self, machine_id: str) -> Snapshot | None:
+        """Where a machine is, or None."""
+        found = self._by_id.get(machine_id)
+        return None if found is None else found.snapshot
+
+    def next_of(self, task: str) -> RecordedMachine | None:
+        """The first machine of a task that was not taken yet."""
+        machines = self._of_tasks.get(task)
+        return machines[0] if machines else None
+
+    def take(self, task: str) -> RecordedMachine | None:
+        """Takes it."""
+        return self._of_tasks[task].popleft() if self.next_of(task) is not None else None
+
+    def has_ended(self, task: str) -> bool:
+        """Whether there is a next machine of a task, and it has ended."""
+        found = self.next_of(task)
+        return found is not None and status_of(found.snapshot) is not None
+
+    def last(self) -> Iterator[tuple[str, str, TaskRunStatus | None]]:
+        """For each task that was begun: its key, the key of the agent, and how its last machine ended."""
+        for task, machine in self._last.items():
+            yield task, machine.note["agent"], status_of(machine.snapshot)
