@@ -149,8 +149,9 @@ class GraphCircuitBrokenError(CircuitBrokenError):
         reason: Which limit was passed, with both figures.
         limit: The limit.
         node_name: The node that was not run any more, or that was running when the time was up.
-        trace: The nodes that were run, in order; one that was stopped while it ran is the last.
-        transition_count: How many these are.
+        trace: The nodes that were run, in order; one that was stopped while it ran is the last. A graph that
+            was compiled with a `trace_limit` knows the last of them.
+        transition_count: How many nodes were run.
         state: The state as the last node left it, partial work of a stopped node included.
         journal: The steps of the run's machine, as `TransitionResult`s: a trace to draw or to compare.
     """
@@ -164,13 +165,14 @@ class GraphCircuitBrokenError(CircuitBrokenError):
         trace: Sequence[str],
         state: Any,
         journal: Sequence[TransitionResult] = (),
+        transition_count: int | None = None,
     ) -> None:
         super().__init__(message, status)
         self.reason: str = status.broken_reason or message
         self.limit: BreakerLimit | None = status.limit
         self.node_name = node_name
         self.trace = tuple(trace)
-        self.transition_count = len(self.trace)
+        self.transition_count = len(self.trace) if transition_count is None else transition_count
         self.state = state
         self.journal = tuple(journal)
 

@@ -10,7 +10,7 @@ from typing import Generic
 from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerStatus
 from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.graph.topology import S
-from orkeon_transitions.graph.trail import Trail
+from orkeon_transitions.graph.trail import Kept
 
 
 class GraphStatus(StrEnum):
@@ -36,7 +36,7 @@ class NodeCompleted(Generic[S]):
     ordinal: int
     timestamp: datetime
     # Shared with the run: a copy for each node would cost the square of the run.
-    _trail: Trail = field(repr=False, compare=False)
+    _nodes: Kept[str] = field(repr=False, compare=False)
 
     @property
     def trace(self) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ class NodeCompleted(Generic[S]):
 
         With a `trace_limit`: the last so many, of which those that have gone meanwhile are missing.
         """
-        return self._trail.names(self.ordinal)
+        return self._nodes.last(self.ordinal)
 
 
 @dataclass(frozen=True, slots=True)

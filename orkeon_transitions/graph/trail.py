@@ -1,48 +1,68 @@
-"""What a run remembers of its way: every step, or the last so many."""
+"""What a run remembers of its way: everything, or the last so many."""
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 from orkeon_transitions.facts import TransitionResult
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """Things in order, of which a limit keeps the last. Adding one costs the same however many there were.
+
+    Args:
+        limit: How many are kept; None: all.
+
+    Attributes:
+        count: How many were added.
+    """
+
+    __slots__ = ("_items", "_limit", "count")
+
+    def __init__(self, limit: int | None) -> None:
+        self.count = 0
+        self._limit = limit
+        self._items: list[T] = []
+
+    def add(self, item: T) -> None:
+        """Adds one."""
+        self.count += 1
+        self._items.append(item)
+        # The older half goes at once, so that not every addition moves the others.
+        if self._limit is not None and len(self._items) > 2 * self._limit:
+            del self._items[: len(self._items) - self._limit]
+
+    def last(self, until: int | None = None) -> tuple[T, ...]:
+        """What is kept, as it was after so many additions; what has gone since is missing."""
+        gone = self.count - len(self._items)
+        end = self.count if until is None else until
+        begin = gone if self._limit is None else max(gone, end - self._limit)
+        return tuple(self._items[begin - gone : max(end - gone, 0)])
 
 
 class Trail:
-    """The steps of a run, in order. With a limit, neither its size nor the cost of a step grows with the run.
+    """The way of one run.
 
     Args:
-        end: The state in which a run ends well: a step into any other runs a node.
-        limit: How many of the last steps are kept; None: all.
+        end: The state in which a run ends well: a step into any other one runs a node.
+        limit: How many of the last nodes, and of the last steps, are kept; None: all.
 
     Attributes:
-        nodes: How many nodes the machine has stepped into.
+        nodes: The names of the nodes that were run.
+        steps: The steps of the machine.
     """
 
-    __slots__ = ("_end", "_kept", "_limit", "_most", "_steps", "nodes")
+    __slots__ = ("_end", "nodes", "steps")
 
     def __init__(self, end: str, limit: int | None) -> None:
-        self.nodes = 0
+        self.nodes: Kept[str] = Kept(limit)
+        self.steps: Kept[TransitionResult] = Kept(limit)
         self._end = end
-        self._limit = limit
-        # Twice as many are kept before the older half goes: so each step costs the same.
-        self._most = None if limit is None else 2 * limit
-        self._kept: list[TransitionResult] = []
-        self._steps = 0
 
     def add(self, step: TransitionResult) -> None:
-        """Adds a step that was made."""
-        self._steps += 1
+        """Takes a step down."""
+        self.steps.add(step)
         if step.to_state != self._end:
-            self.nodes += 1
-        self._kept.append(step)
-        if self._most is not None and len(self._kept) > self._most:
-            del self._kept[: len(self._kept) - (self._limit or 0)]
-
-    def steps(self, until: int | None = None) -> tuple[TransitionResult, ...]:
-        """The steps as they were after so many of them; those that are no longer kept are missing."""
-        gone = self._steps - len(self._kept)
-        last = self._steps if until is None else until
-        first = gone if self._limit is None else max(gone, last - self._limit)
-        return tuple(self._kept[first - gone : max(last - gone, 0)])
-
-    def names(self, until: int | None = None) -> tuple[str, ...]:
-        """The nodes of these steps."""
-        return tuple(step.to_state for step in self.steps(until) if step.to_state != self._end)
+            self.nodes.add(step.to_state)
