@@ -51,6 +51,7 @@ class Difference:
 def difference(world: World) -> Difference | None:
     """Where the engines part in a world, or None."""
     stock, other = (lived(world, engine) for engine in ENGINES)
+    assert stock[-1][0] != "the world ended", stock[-1]
     if stock == other:
         return None
     longest = max(len(stock), len(other))

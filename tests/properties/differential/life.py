@@ -308,6 +308,8 @@ def lived(world: World, engine: str) -> list[Any]:
             run(life.live())
         else:
             run_now(life.live())
+    except Exception as error:  # what no step was to meet: a machine that cannot be looked at any more
+        life.log.append(("the world ended", plain(error)))
     finally:
         sys.setrecursionlimit(limit)
         for logger, (propagate, level) in zip(loggers, before, strict=True):

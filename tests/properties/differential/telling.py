@@ -30,7 +30,8 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 def _way(kind: type) -> Callable[[Any, int], Any]:
     """How values of a type are told."""
-    name = kind.__name__
+    # An event of a kind of its own is an event.
+    name = "TriggerEvent" if issubclass(kind, TriggerEvent) else kind.__name__
     if issubclass(kind, Enum):
         return lambda value, depth: (name, value.name)
     if issubclass(kind, _AS_THEY_ARE):
