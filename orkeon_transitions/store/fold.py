@@ -5,12 +5,14 @@ Pure: no file, no clock, no machine. A record is believed even where it is odd, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from orkeon_transitions.definition.models import SAME_STATE, MachineDefinition
+from orkeon_transitions.errors import JournalError
 from orkeon_transitions.store.records import (
     BROKEN,
     FAILED,
@@ -41,12 +43,14 @@ class Step(NamedTuple):
         trigger: What was fired; None when a clock degraded the machine by itself.
         from_state: The state before.
         to_state: The state after.
-        line: Where it stands in the file, counted from 1.
+        line: Where it stands in the file, counted from 1; in a store, the version that it made.
         transition_count: What the budget had used after it; 1 begins a new budget.
         degraded: Whether the breaker made it.
         internal: Whether the state was kept without leaving it; None if a foreign log does not say.
         reason: Why the breaker made it, or None.
         error: What a callback raised after the state was written, or None: the transition stands.
+        life: Which of the machines of this name it is, counted from 1: a program that runs again may record
+            a new one under the old name.
     """
 
     ordinal: int
@@ -60,6 +64,7 @@ class Step(NamedTuple):
     internal: bool | None = None
     reason: str | None = None
     error: str | None = None
+    life: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,63 @@ class Replay:
     transition_count: int
     is_circuit_broken: bool
     broken_reason: str | None
+    _records: Sequence[JournalRecord] = field(default=(), repr=False, compare=False)
+    _definition: MachineDefinition | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def lives(self) -> int:
+        """How many machines of this name were recorded, one after another; the rest is told of the last."""
+        return self.steps[-1].life if self.steps else 1
+
+    def at(self, ordinal: int, life: int | None = None) -> Replay:
+        """What the journal said right after a step: state, counts, histogram, trip and what was odd by then.
+
+        Args:
+            ordinal: The step's number; 0: before the first step.
+            life: Which machine of this name, where there were several; None: the last one.
+
+        Raises:
+            JournalError: There is no such step.
+        """
+        life = self.lives if life is None else life
+        own = [step for step in self.steps if step.life == life]
+        found = next((step for step in reversed(own) if step.ordinal == ordinal), None)
+        if found is not None:
+            until = self._end_of(found)
+            return self._folded(record for record in self._records if record.line <= until)
+        if ordinal == 0 and (own or not self.steps):
+            since = max((step.line for step in self.steps if step.life < life), default=-1)
+            until = own[0].line if own else sys.maxsize
+            return self._folded(record for record in self._records if since < record.line < until)
+        raise JournalError(self._no_step(ordinal, life, own))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The replay as plain JSON data; times as ISO 8601."""
+        shown = [each.name for each in fields(self) if not each.name.startswith("_")]
+        return {name: getattr(self, name) for name in shown} | {
+            "steps": [step._asdict() | {"timestamp": step.timestamp.isoformat()} for step in self.steps],
+            "anomalies": [asdict(anomaly) for anomaly in self.anomalies],
+        }
+
+    def _folded(self, records: Iterable[JournalRecord]) -> Replay:
+        definition = self._definition
+        if definition is None:
+            raise JournalError("this replay was not made from a journal, so it has no steps to go back to")
+        return fold(records, definition, self.machine_id)
+
+    def _end_of(self, step: Step) -> int:
+        """The line that ends a step: its own, or the one that says that a callback failed after it."""
+        for record in self._records:
+            if record.line > step.line:
+                failed = record.fact == FAILED and record.ordinal == step.ordinal
+                return record.line if failed else step.line
+        return step.line
+
+    def _no_step(self, ordinal: int, life: int, own: Sequence[Step]) -> str:
+        whose = f"machine '{self.machine_id}'" + (f" in its life {life}" if self.lives > 1 else "")
+        if not own:
+            return f"{whose} made no step" if life <= self.lives else f"{whose} was not recorded"
+        return f"{whose} made no step {ordinal}: its steps go from {own[0].ordinal} to {own[-1].ordinal}"
 
 
 def fold(
@@ -110,10 +172,10 @@ def fold(
 ) -> Replay:
     """Folds the records of one machine, in order, over its definition."""
     folding = _Fold(definition)
+    records = records if isinstance(records, list) else list(records)
     for record in records:
-        machine_id = record.machine_id
         folding.take(record)
-    return folding.result(machine_id)
+    return folding.result(records[-1].machine_id if records else machine_id, records)
 
 
 @dataclass(slots=True)
@@ -122,6 +184,7 @@ class _Fold:
 
     definition: MachineDefinition
     state: str = ""
+    life: int = 1
     ordinal: int = 0
     count: int = 0
     visits: dict[str, int] = field(default_factory=dict)
@@ -157,9 +220,8 @@ class _Fold:
         self.broken_reason = (self.broken_reason or record.reason) if record.broken else None
         self.last = record
 
-    def result(self, machine_id: str | None) -> Replay:
-        self._look_at_entries("many-errors", self.error_lines, MOST_ERRORS, "errors; see the error log")
-        self._look_at_entries("many-waits", self.wait_lines, MOST_WAITS, "waits; tools may be timing out")
+    def result(self, machine_id: str | None, records: Sequence[JournalRecord]) -> Replay:
+        self._look_at_all_entries()
         return Replay(
             machine_id=machine_id,
             final_state=self.state,
@@ -169,6 +231,8 @@ class _Fold:
             transition_count=self.count,
             is_circuit_broken=self.is_broken,
             broken_reason=self.broken_reason,
+            _records=records,
+            _definition=self.definition,
         )
 
     def _note(self, code: AnomalyCode, message: str, line: int) -> None:
@@ -176,7 +240,7 @@ class _Fold:
 
     def _transition(self, record: JournalRecord) -> None:
         ordinal, count = record.ordinal, record.transition_count
-        if record.from_state != self.state or ordinal != self.ordinal + 1:
+        if record.from_state != self.state or ordinal not in (None, self.ordinal + 1):
             self._look_for_gap(record, self.ordinal + 1)
         move = record.trigger, record.from_state, record.to_state, record.internal, record.degraded
         try:
@@ -210,6 +274,8 @@ class _Fold:
                 bool(record.degraded),
                 internal,
                 record.reason,
+                None,
+                self.life,
             )
         )
 
@@ -234,6 +300,8 @@ class _Fold:
 
     def _failed(self, record: JournalRecord) -> None:
         for place in reversed(range(len(self.steps))):
+            if self.steps[place].life != self.life:
+                break
             if self.steps[place].ordinal == record.ordinal:
                 self.steps[place] = self.steps[place]._replace(error=record.error)
                 return
@@ -275,13 +343,36 @@ class _Fold:
         return legal and record.degraded is not False and record.from_state in self.definition.states_by_name
 
     def _look_for_gap(self, record: JournalRecord, ordinal: int) -> None:
-        if record.from_state != self.state:
+        if self._begins_again(record):
+            self._begin_life()
+        elif record.from_state != self.state:
             message = f"expected the machine in '{self.state}', not in '{record.from_state}'"
         elif record.ordinal not in (None, ordinal):
             message = f"expected transition {ordinal}, not {record.ordinal}"
         else:
             return
         self._note("gap", message, record.line)
+
+    def _begins_again(self, record: JournalRecord) -> bool:
+        """Whether a record is the first of a new machine that has the name of the old one."""
+        if not self.ordinal or record.from_state != self.definition.initial:
+            return False
+        if record.ordinal is None:
+            return self.state in self.definition.final_states
+        return record.ordinal == (1 if record.fact == TRANSITION else 0)
+
+    def _begin_life(self) -> None:
+        self._look_at_all_entries()
+        self.error_lines, self.wait_lines = [], []
+        self.life += 1
+        self.ordinal = 0
+        self.state = self.definition.initial
+        self.broken_reason = None
+        self._begin_budget(self.state)
+
+    def _look_at_all_entries(self) -> None:
+        self._look_at_entries("many-errors", self.error_lines, MOST_ERRORS, "errors; see the error log")
+        self._look_at_entries("many-waits", self.wait_lines, MOST_WAITS, "waits; tools may be timing out")
 
     def _look_at_entries(self, code: AnomalyCode, lines: list[int], most: int, what: str) -> None:
         if len(lines) > most:

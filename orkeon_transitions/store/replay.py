@@ -6,85 +6,146 @@ Replay is reading and folding. It makes no machine, runs no guard and fires no c
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition import MachineDefinition, nearest
 from orkeon_transitions.errors import JournalError
 from orkeon_transitions.store.fold import Replay, fold
 from orkeon_transitions.store.records import JournalRecord, begins_a_record, parse_line, read_record
 
+if TYPE_CHECKING:
+    from orkeon_transitions.store.machine_store import MachineStore
 
-def replay(
-    source: str | os.PathLike[str], definition: MachineDefinition, machine_id: str | None = None
-) -> Replay:
+    Source = str | os.PathLike[str] | MachineStore
+
+_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+]*://")
+
+
+def replay(source: Source, definition: MachineDefinition, machine_id: str | None = None) -> Replay:
     """Reads a journal, or a log in the seed's format (004), and says what one machine did.
 
     A torn last line, as a crash leaves it, costs one `UserWarning` with `file:line` and is left out.
 
     Args:
-        source: The file, or a journal.
+        source: The file, a journal, a store, or a store's URL.
         definition: What was allowed.
-        machine_id: Which machine (`session_id` in the file); not needed where the file has only one, or only
-            one that was recorded with a definition of this name.
+        machine_id: Which machine (`session_id` in a file); not needed where there is only one, or only one
+            that was recorded with a definition of this name.
 
     Raises:
-        JournalError: The file cannot be read, a line other than the last is damaged, the format is newer,
+        JournalError: The source cannot be read, a line other than the last is damaged, the format is newer,
             several machines may be meant and none was named, or there is no machine of that name.
+        MissingExtraError: For a store's URL, SQLAlchemy is not installed.
     """
-    path = Path(source)
-    records = _chosen(_records(path), definition, machine_id, path)
-    return fold(records, definition, machine_id)
+    with closing(_opened(source)) as log:
+        if machine_id is None:
+            machine_id = _only_one(log, definition)
+        return fold(_chosen(log, definition, machine_id), definition, machine_id)
 
 
-def replay_each(
-    source: str | os.PathLike[str], machines: Iterable[tuple[str, MachineDefinition]]
-) -> list[Replay]:
+def replay_each(source: Source, machines: Iterable[tuple[str, MachineDefinition]]) -> list[Replay]:
     """Says what several machines did, reading the journal once.
 
     Args:
-        source: The file, or a journal.
+        source: As for `replay`.
         machines: Each machine's own name, and what was allowed.
 
     Raises:
         JournalError: As `replay`; a machine that is not in the journal made no step.
     """
-    path = Path(source)
-    records_by_id: dict[str, list[JournalRecord]] = {}
-    for record in _records(path):
-        records_by_id.setdefault(record.machine_id, []).append(record)
-    return [
-        fold(_chosen(records_by_id.get(machine_id, []), definition, machine_id, path), definition, machine_id)
-        for machine_id, definition in machines
-    ]
+    with closing(_opened(source)) as log:
+        kinds = log.kinds()
+        return [
+            fold(_chosen(log, definition, machine_id) if machine_id in kinds else [], definition, machine_id)
+            for machine_id, definition in machines
+        ]
 
 
-def recorded_machines(source: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
+def recorded_machines(source: Source) -> list[tuple[str, str | None]]:
     """Says which machines a journal tells of.
 
     Args:
-        source: The file, or a journal.
+        source: As for `replay`.
 
     Returns:
         Each machine's own name and that of its definition, once, in the order in which they appear; a log in
         the seed's format (004) names no definition.
 
     Raises:
-        JournalError: The file cannot be read, a line other than the last is damaged, or the format is newer.
+        JournalError: The source cannot be read, a line other than the last is damaged, the format is newer.
     """
-    records = _records(Path(source))
-    return list(dict.fromkeys((record.machine_id, record.machine) for record in records))
+    with closing(_opened(source)) as log:
+        return [(machine_id, name) for machine_id, names in log.kinds().items() for name in names]
 
 
-def _records(path: Path) -> list[JournalRecord]:
-    records = []
-    for number, data in _lines(path):
-        record = read_record(data, str(path), number)
-        if record is not None:
-            records.append(record)
-    return records
+def is_store_url(source: object) -> bool:
+    """Whether a text names a store rather than a file."""
+    return isinstance(source, str) and _URL.match(source) is not None
+
+
+class _FileLog:
+    """A file of JSON lines, read once."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._records: dict[str | None, list[JournalRecord]] = {}
+        for number, data in _lines(path):
+            record = read_record(data, self.name, number)
+            if record is not None:
+                self._records.setdefault(record.machine_id, []).append(record)
+
+    def kinds(self) -> dict[str, list[str | None]]:
+        """The names of the definitions by machine."""
+        return {
+            machine_id: list(dict.fromkeys(record.machine for record in records))
+            for machine_id, records in self._records.items()
+            if machine_id is not None
+        }
+
+    def records(self, machine_id: str | None) -> list[JournalRecord]:
+        """What is recorded of a machine."""
+        return self._records.get(machine_id, [])
+
+    def close(self) -> None:
+        """Nothing is open any more."""
+
+
+class _StoreLog:
+    """A store: a machine's journal is read when it is asked for."""
+
+    def __init__(self, store: MachineStore, *, is_ours: bool) -> None:
+        self.name = store.url
+        self._store = store
+        self._is_ours = is_ours
+
+    def kinds(self) -> dict[str, list[str | None]]:
+        """The names of the definitions by machine, the oldest machine first."""
+        stored = sorted(self._store.machines(), key=lambda machine: machine.created_at)
+        return {machine.machine_id: [machine.machine or None] for machine in stored}
+
+    def records(self, machine_id: str | None) -> list[JournalRecord]:
+        """What is recorded of a machine."""
+        return [] if machine_id is None else self._store.journal(machine_id)
+
+    def close(self) -> None:
+        """Closes the store, if it was opened for this."""
+        if self._is_ours:
+            self._store.close()
+
+
+def _opened(source: Source) -> _FileLog | _StoreLog:
+    if is_store_url(source):
+        from orkeon_transitions.store import MachineStore  # noqa: PLC0415 (only a store's URL needs SQLAlchemy)
+
+        return _StoreLog(MachineStore(str(source), must_exist=True), is_ours=True)
+    if isinstance(source, str | os.PathLike):
+        return _FileLog(Path(source))
+    return _StoreLog(source, is_ours=False)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -116,39 +177,34 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise JournalError(f"{path}:{damaged[0]}: not a journal record: {damaged[1]}")
     if damaged is not None:
         warnings.warn(
-            f"{path}:{damaged[0]}: the last line is torn and was left out", UserWarning, stacklevel=4
+            f"{path}:{damaged[0]}: the last line is torn and was left out", UserWarning, stacklevel=5
         )
 
 
 def _chosen(
-    records: Sequence[JournalRecord], definition: MachineDefinition, machine_id: str | None, path: Path
+    log: _FileLog | _StoreLog, definition: MachineDefinition, machine_id: str | None
 ) -> list[JournalRecord]:
     """The records of the one machine that is meant."""
-    kinds_by_id: dict[str, set[str | None]] = {}
-    for record in records:
-        kinds_by_id.setdefault(record.machine_id, set()).add(record.machine)
-    if machine_id is None:
-        machine_id = _only_one(kinds_by_id, definition, path)
-    elif kinds_by_id and machine_id not in kinds_by_id:
-        near = nearest(machine_id, kinds_by_id)
-        hint = f"did you mean '{near}'?" if near else f"it has {_listed(kinds_by_id)}"
-        raise JournalError(f"{path} has no machine '{machine_id}' ({hint})")
-    own = [record for record in records if record.machine_id == machine_id]
+    records = log.records(machine_id)
+    if not records and machine_id is not None and (kinds := log.kinds()) and machine_id not in kinds:
+        near = nearest(machine_id, kinds)
+        hint = f"did you mean '{near}'?" if near else f"it has {_listed(kinds)}"
+        raise JournalError(f"{log.name} has no machine '{machine_id}' ({hint})")
     # A task's status and its execution may share a name; the definition says which is meant.
-    if any(record.machine == definition.name for record in own):
-        return [record for record in own if record.machine in (None, definition.name)]
-    return own
+    names = {record.machine for record in records}
+    if definition.name in names and names - {None, definition.name}:
+        return [record for record in records if record.machine in (None, definition.name)]
+    return records
 
 
-def _only_one(
-    kinds_by_id: Mapping[str, set[str | None]], definition: MachineDefinition, path: Path
-) -> str | None:
+def _only_one(log: _FileLog | _StoreLog, definition: MachineDefinition) -> str | None:
     """The machine that is meant where none was named: the only one, or the only one of this definition."""
-    of_kind = [name for name, kinds in kinds_by_id.items() if definition.name in kinds]
-    candidates = of_kind or list(kinds_by_id)
+    kinds = log.kinds()
+    of_kind = [name for name, names in kinds.items() if definition.name in names]
+    candidates = of_kind or list(kinds)
     if len(candidates) > 1:
         raise JournalError(
-            f"{path} has several machines, so machine_id must name one of them: {_listed(candidates)}"
+            f"{log.name} has several machines, so machine_id must name one of them: {_listed(candidates)}"
         )
     return candidates[0] if candidates else None
 
