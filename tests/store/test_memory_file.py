@@ -383,7 +383,7 @@ def test_a_store_remembers_where_its_sessions_are(store, memory):
 
 
 def test_a_store_remembers_no_session_that_it_does_not_keep(store, memory, agent):
-    with pytest.raises(OrkeonError, match="not in this store"):
+    with pytest.raises(OrkeonError, match="not saved in"):
         store.remember(agent, memory)
     with pytest.raises(TypeError, match="such as a HermesAgentFSM"):
         store.remember("s1", memory)
