@@ -18,6 +18,7 @@ from orkeon_transitions.store.replay import recorded_machines, replay, replay_ea
 
 if TYPE_CHECKING:
     from orkeon_transitions.store.machine_store import MachineStore
+    from orkeon_transitions.store.stored import StoredMachine
 
 __all__ = [
     "Anomaly",
@@ -26,6 +27,7 @@ __all__ = [
     "Replay",
     "SessionPointer",
     "Step",
+    "StoredMachine",
     "recall",
     "recall_all",
     "recorded_machines",
@@ -34,7 +36,7 @@ __all__ = [
     "replay_each",
 ]
 
-_IN_DATABASE = frozenset({"MachineStore"})
+_IN_DATABASE = frozenset({"MachineStore", "StoredMachine"})
 
 
 def __getattr__(name: str) -> Any:

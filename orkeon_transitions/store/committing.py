@@ -15,7 +15,7 @@ from orkeon_transitions.errors import JournalError, MachineBusyError, StaleMachi
 from orkeon_transitions.facts import Fact, Snapshot, TransitionResult
 from orkeon_transitions.store.database.machines import find
 from orkeon_transitions.store.database.swap import Written, swap
-from orkeon_transitions.store.records import fact_line
+from orkeon_transitions.store.records import fact_line, recording_line
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase
@@ -57,10 +57,6 @@ class StoreCommit:
         """The version that the database had when this hook last wrote or read it."""
         return self._version
 
-    def begin_at(self, version: int) -> None:
-        """Says which version the database has after all."""
-        self._version = version
-
     def give_up(self) -> None:
         """Writes no more."""
         self._given_up = True
@@ -92,6 +88,16 @@ class StoreCommit:
                 raise self._stale(snapshot)
             self._write(snapshot, line)
 
+    def note(self, snapshot: Snapshot) -> None:
+        """Writes where the machine is, and a line that says so, though no transition led there.
+
+        Raises:
+            StaleMachineError: Another writer was first.
+            JournalError: It cannot be written; then nothing was.
+        """
+        with self._lock:
+            self._write(snapshot, recording_line(snapshot)[:-1].decode())
+
     def save(self, take: Callable[[], Snapshot], patience: float) -> None:
         """Writes the machine as it is, without a fact.
 
@@ -106,16 +112,29 @@ class StoreCommit:
         """
         until = time.monotonic() + patience
         while True:
-            with self._lock:
-                snapshot = take()
-                if _place(snapshot) == self._last:
-                    self._write(snapshot, None)
-                    return
-            if time.monotonic() >= until:
+            try:
+                self.save_if_still(take())
+            except MachineBusyError:
+                if time.monotonic() >= until:
+                    raise
+            else:
+                return
+            time.sleep(_MOMENT)
+
+    def save_if_still(self, snapshot: Snapshot) -> None:
+        """Writes a snapshot without a fact, if it is where the machine was written last.
+
+        Raises:
+            MachineBusyError: It is not: the machine is making a transition.
+            StaleMachineError: Another writer was first.
+            JournalError: It cannot be written; then nothing was.
+        """
+        with self._lock:
+            if _place(snapshot) != self._last:
                 raise MachineBusyError(
                     f"machine '{snapshot.machine_id}' is making a transition: save it afterwards"
                 )
-            time.sleep(_MOMENT)
+            self._write(snapshot, None)
 
     def _write(self, snapshot: Snapshot, line: str | None) -> None:
         row = row_of(snapshot, self._machine(), self._version)
@@ -171,8 +190,8 @@ def row_of(snapshot: Snapshot, machine: Machine | None, known: int) -> Written:
         version=known + 1,
         ordinal=snapshot.ordinal,
         state=snapshot.state,
-        is_terminal=machine is not None and snapshot.state in machine.definition.final_states,
-        is_broken=snapshot.trip is not None,
+        is_terminal=int(machine is not None and snapshot.state in machine.definition.final_states),
+        is_broken=int(snapshot.trip is not None),
         machine=snapshot.machine,
         definition=snapshot.definition_hash,
         updated_at=snapshot.taken_at.timestamp(),

@@ -5,23 +5,38 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.pool import PoolProxiedConnection, StaticPool
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool, PoolProxiedConnection, StaticPool
 
-from orkeon_transitions.errors import JournalError
+from orkeon_transitions.errors import JournalError, MissingExtraError
 from orkeon_transitions.store.database import schema
 from orkeon_transitions.store.database.trouble import translated
-from orkeon_transitions.store.database.urls import SQLITE, file_of, is_memory, read_url, shown
+from orkeon_transitions.store.database.urls import (
+    SQLITE,
+    file_of,
+    identity_of,
+    is_memory,
+    lies_still,
+    read_url,
+    shown,
+)
 
 Synchronous = Literal["NORMAL", "FULL"]
 
 # PostgreSQL lets several threads write; SQLite one at a time, so one thread is enough.
 _WRITERS = 4
+_POLL = 0.01
+
+
+class ConnectionLostError(Exception):
+    """The server has gone away; whether it has done what it was asked for is not known."""
 
 
 class Database:
@@ -43,9 +58,9 @@ class Database:
     def __init__(
         self,
         url: str,
-        *,
         synchronous: Synchronous = "NORMAL",
         busy_timeout: float = 30.0,
+        *,
         must_exist: bool = False,
     ) -> None:
         self._url = read_url(url)
@@ -54,6 +69,8 @@ class Database:
         self.is_memory = is_memory(self._url)
         self._synchronous = synchronous
         self._busy_timeout = busy_timeout
+        self._file = file_of(self._url)
+        self._identity: tuple[int, int] | None = None
         self._closed = False
         self._process = os.getpid()
         self._inherited: list[Any] = []
@@ -68,37 +85,70 @@ class Database:
         """Makes what one process needs: no connection is opened yet."""
         # SQLite lets one connection write: threads take turns here, where nobody has to poll.
         self._turn = threading.Lock()
+        self._starting = threading.Lock()
         self._held: PoolProxiedConnection | None = None
         self._executor: ThreadPoolExecutor | None = None
         self._engine = self._make_engine()
 
     def _make_engine(self) -> Engine:
         if not self.is_sqlite:
-            # Transactions are begun by hand, so that one statement is one round trip.
-            return create_engine(
-                self._url, isolation_level="AUTOCOMMIT", pool_size=_WRITERS, max_overflow=2 * _WRITERS
-            )
+            return self._make_postgresql_engine()
         options: dict[str, Any] = {"poolclass": StaticPool} if self.is_memory else {}
+        archive = self._file if self._file is not None and lies_still(self._file) else None
+        if archive is not None:
+            options = {"poolclass": NullPool}
         engine = create_engine(
             self._url,
             connect_args={"check_same_thread": False, "timeout": self._busy_timeout, "isolation_level": None},
             **options,
         )
         event.listen(engine, "connect", self._set_pragmas)
+        if archive is not None:
+            uri = f"{archive.absolute().as_uri()}?immutable=1"
+            event.listen(
+                engine,
+                "do_connect",
+                lambda _dialect, _record, _args, given: sqlite3.connect(uri, uri=True, **given),
+            )
+        return engine
+
+    def _make_postgresql_engine(self) -> Engine:
+        milliseconds = max(1, int(self._busy_timeout * 1000))
+        try:
+            # Transactions are begun by hand, so that one statement is one round trip.
+            engine = create_engine(
+                self._url, isolation_level="AUTOCOMMIT", pool_size=_WRITERS, max_overflow=2 * _WRITERS
+            )
+        except ModuleNotFoundError:
+            raise MissingExtraError(f"{self.place} needs psycopg.", extra="postgres") from None
+
+        def wait_no_longer(connection: Any, _record: Any) -> None:
+            connection.execute(f"SET lock_timeout = {milliseconds}")
+            connection.commit()
+
+        event.listen(engine, "connect", wait_no_longer)
         return engine
 
     def _set_pragmas(self, connection: Any, _record: Any) -> None:
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-        if not self.is_memory:
+        if self.is_memory or connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+            return
+        until = time.monotonic() + self._busy_timeout
+        while True:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
             except sqlite3.OperationalError as error:
+                # Several that open a new file at once: SQLite does not wait here by itself.
+                if error.sqlite_errorname.startswith("SQLITE_BUSY") and time.monotonic() < until:
+                    time.sleep(_POLL)
+                    continue
                 # A file that cannot be written can still be read.
                 if not error.sqlite_errorname.startswith("SQLITE_READONLY"):
                     raise
+            return
 
     def _open(self, must_exist: bool) -> None:
-        file = file_of(self._url)
+        file = self._file
         if file is not None and not file.parent.is_dir():
             raise JournalError(f"cannot open the store {self.place}: there is no folder '{file.parent}'")
         if must_exist and (self.is_memory or (file is not None and not file.exists())):
@@ -111,6 +161,7 @@ class Database:
         if version < schema.CURRENT:
             with self.writing("open the store") as connection:
                 schema.migrate(connection, self.place)
+        self._identity = identity_of(file)
 
     # ------------------------------------------------------------------------------------------ whose it is
     @property
@@ -155,10 +206,11 @@ class Database:
     def executor(self) -> Executor:
         """The threads in which async machines write."""
         self._ready()
-        if self._executor is None:
-            workers = 1 if self.is_sqlite else _WRITERS
-            self._executor = ThreadPoolExecutor(workers, thread_name_prefix="orkeon-store")
-        return self._executor
+        with self._starting:
+            if self._executor is None:
+                workers = 1 if self.is_sqlite else _WRITERS
+                self._executor = ThreadPoolExecutor(workers, thread_name_prefix="orkeon-store")
+            return self._executor
 
     # ------------------------------------------------------------------------------------------- both ways
     @contextmanager
@@ -190,7 +242,7 @@ class Database:
             JournalError: The database is closed or complains.
         """
         self._ready()
-        with translated(self.place, doing), self._turns(), self._engine.connect() as connection:
+        with translated(self.place, doing), self._turns(), self._connection() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
             try:
                 yield connection
@@ -207,7 +259,7 @@ class Database:
             JournalError: The database is closed, or other threads write for too long.
         """
         self._ready()
-        self.take_turn()
+        self._take_turn()
         try:
             if self._held is None:
                 self._held = self._engine.raw_connection()
@@ -221,14 +273,38 @@ class Database:
         """A psycopg connection to PostgreSQL in which each statement is a transaction of its own.
 
         Raises:
+            ConnectionLostError: The server went away meanwhile.
             JournalError: The database is closed.
         """
         self._ready()
         held = self._engine.raw_connection()
+        connection: Any = held.driver_connection
         try:
-            yield held.driver_connection
+            yield connection
+        except Exception as error:
+            if not connection.closed:
+                raise
+            held.invalidate()
+            # What went away under one connection went away under all of them.
+            self._engine.dispose()
+            raise ConnectionLostError from error
         finally:
             held.close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        connection = self._engine.connect()
+        if not self.is_sqlite:
+            try:
+                connection.exec_driver_sql("SELECT 1")
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                # The server was started anew since the connection was made.
+                connection.close()
+                connection = self._engine.connect()
+        with connection:
+            yield connection
 
     @contextmanager
     def _turns(self, *, only_memory: bool = False) -> Iterator[None]:
@@ -236,20 +312,26 @@ class Database:
         if not self.is_sqlite or (only_memory and not self.is_memory):
             yield
             return
-        self.take_turn()
+        self._take_turn()
         try:
             yield
         finally:
             self._turn.release()
 
-    def take_turn(self) -> None:
-        """Waits until no other thread of this process writes.
-
-        Raises:
-            JournalError: It took too long.
-        """
+    def _take_turn(self) -> None:
+        """Waits until no other thread of this process writes."""
         if not self._turn.acquire(timeout=self._busy_timeout):
             raise JournalError(
                 f"the store {self.place} is busy: other threads of this program write for longer than "
                 f"{self._busy_timeout:g} s"
             )
+        try:
+            self._ready()
+            if self._identity is not None and identity_of(self._file) != self._identity:
+                raise JournalError(
+                    f"the file of the store {self.place} was removed or replaced while it was open: what is "
+                    "written now would be lost; open the store again"
+                )
+        except BaseException:
+            self._turn.release()
+            raise

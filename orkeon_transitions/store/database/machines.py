@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from orkeon_transitions.store.database.engine import Database
 from orkeon_transitions.store.database.swap import Written
 from orkeon_transitions.store.database.tables import journal, machines
+from orkeon_transitions.store.stored import StoredMachine
+
+# So many values fit into one statement of any database.
+_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,55 +26,160 @@ class Found:
     Attributes:
         version: The version to compare with.
         snapshot: As JSON text; None where only the journal is known.
+        is_terminal: Whether it has ended.
     """
 
     version: int
     snapshot: str | None
+    is_terminal: bool
 
 
-def add(database: Database, row: Written, line: str | None) -> bool:
-    """Adds a machine.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which machines are meant; None: any.
 
-    Returns:
-        Whether there was none of this name; if there was, nothing was written.
+    Attributes:
+        machine: The name of their definition.
+        state: The state's name.
+        is_terminal: Whether they have ended.
+        before: Seconds since the epoch; they were last written then or earlier.
+    """
+
+    machine: str | None = None
+    state: str | None = None
+    is_terminal: bool | None = None
+    before: float | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same as SQL."""
+        conditions: list[ColumnElement[bool]] = []
+        if self.machine is not None:
+            conditions.append(machines.c.machine == self.machine)
+        if self.state is not None:
+            conditions.append(machines.c.state == self.state)
+        if self.is_terminal is not None:
+            conditions.append(machines.c.is_terminal == int(self.is_terminal))
+        if self.before is not None:
+            conditions.append(machines.c.updated_at <= self.before)
+        return conditions
+
+
+class TakenError(Exception):
+    """There is a machine of this name already; nothing was written.
+
+    Attributes:
+        machine_id: The name.
+    """
+
+    def __init__(self, machine_id: str) -> None:
+        self.machine_id = machine_id
+        super().__init__(machine_id)
+
+
+def add(database: Database, rows: Iterable[tuple[Mapping[str, Any], Sequence[str]]], doing: str) -> None:
+    """Adds machines with their journals, all or none.
+
+    Args:
+        database: Where to.
+        rows: Each machine's row, and the lines of its journal: the first is of version 1.
+        doing: What it is for, in an error's words.
 
     Raises:
-        JournalError: It cannot be written.
+        TakenError: One is there already.
+        JournalError: They cannot be written.
     """
-    values = {**row._asdict(), "created_at": row.updated_at}
-    del values["known"]
-    values["is_terminal"], values["is_broken"] = int(row.is_terminal), int(row.is_broken)
+    with database.writing(doing) as connection:
+        for row, lines in rows:
+            _add(connection, row, lines)
+
+
+def _add(connection: Connection, row: Mapping[str, Any], lines: Sequence[str]) -> None:
+    machine_id = row["machine_id"]
     try:
-        with database.writing(f"add machine '{row.machine_id}'") as connection:
-            try:
-                connection.execute(insert(machines).values(values))
-            except IntegrityError:
-                raise _TakenError from None
-            if line is not None:
-                connection.execute(
-                    insert(journal).values(machine_id=row.machine_id, version=row.version, line=line)
-                )
-    except _TakenError:
-        return False
-    return True
+        connection.execute(insert(machines).values(row))
+        if lines:
+            facts = [
+                {"machine_id": machine_id, "version": version, "line": line}
+                for version, line in enumerate(lines, 1)
+            ]
+            connection.execute(insert(journal), facts)
+    except IntegrityError:
+        raise TakenError(machine_id) from None
 
 
-class _TakenError(Exception):
-    """There is a machine of this name: leaves the transaction."""
+def values_of(row: Written) -> dict[str, Any]:
+    """The columns of a new machine."""
+    values = row._asdict() | {"created_at": row.updated_at}
+    del values["known"]
+    return values
 
 
 def find(database: Database, machine_id: str) -> Found | None:
     """Reads a machine's row; None: there is none."""
-    query = select(machines.c.version, machines.c.snapshot).where(machines.c.machine_id == machine_id)
+    columns = machines.c.version, machines.c.snapshot, machines.c.is_terminal
+    query = select(*columns).where(machines.c.machine_id == machine_id)
     with database.reading(f"read machine '{machine_id}'") as connection:
         row = connection.execute(query).one_or_none()
-    return None if row is None else Found(row.version, row.snapshot)
+    return None if row is None else Found(row.version, row.snapshot, bool(row.is_terminal))
 
 
 def names(database: Database) -> list[str]:
     """The names of all machines."""
     with database.reading("list the machines") as connection:
         return list(connection.execute(select(machines.c.machine_id)).scalars())
+
+
+def search(database: Database, wanted: Wanted, limit: int | None) -> list[StoredMachine]:
+    """Lists machines, the last written first."""
+    columns = [column for column in machines.c if column is not machines.c.snapshot]
+    query = (
+        select(*columns, machines.c.snapshot.is_not(None).label("is_loadable"))
+        .where(*wanted.conditions())
+        .order_by(machines.c.updated_at.desc(), machines.c.machine_id)
+        .limit(limit)
+    )
+    with database.reading("list the machines") as connection:
+        return [_stored(row) for row in connection.execute(query)]
+
+
+def _stored(row: Any) -> StoredMachine:
+    return StoredMachine(
+        machine_id=row.machine_id,
+        machine=row.machine,
+        definition_hash=row.definition,
+        state=row.state,
+        version=row.version,
+        ordinal=row.ordinal,
+        is_terminal=bool(row.is_terminal),
+        is_broken=bool(row.is_broken),
+        created_at=datetime.fromtimestamp(row.created_at, UTC),
+        updated_at=datetime.fromtimestamp(row.updated_at, UTC),
+        is_loadable=bool(row.is_loadable),
+    )
+
+
+def remove(database: Database, wanted: Wanted) -> int:
+    """Deletes machines with their journals; says how many."""
+    with database.writing("delete machines") as connection:
+        # The machines first: what is deleted is what was still as wanted at that moment.
+        query = delete(machines).where(*wanted.conditions()).returning(machines.c.machine_id)
+        gone = list(connection.execute(query).scalars())
+        _remove_journals(connection, gone)
+    return len(gone)
+
+
+def remove_one(database: Database, machine_id: str) -> bool:
+    """Deletes a machine with its journal; says whether there was one."""
+    with database.writing(f"delete machine '{machine_id}'") as connection:
+        done = connection.execute(delete(machines).where(machines.c.machine_id == machine_id))
+        _remove_journals(connection, [machine_id])
+    return done.rowcount == 1
+
+
+def _remove_journals(connection: Connection, machine_ids: Sequence[str]) -> None:
+    for start in range(0, len(machine_ids), _AT_ONCE):
+        few = machine_ids[start : start + _AT_ONCE]
+        connection.execute(delete(journal).where(journal.c.machine_id.in_(few)))
 
 
 def lines(database: Database, machine_id: str) -> list[tuple[int, str]]:

@@ -12,12 +12,13 @@ import sqlite3
 import time
 from typing import Final, NamedTuple
 
-from orkeon_transitions.store.database.engine import Database
-from orkeon_transitions.store.database.trouble import sqlstate, translated
+from orkeon_transitions.store.database.engine import ConnectionLostError, Database
+from orkeon_transitions.store.database.trouble import sqlstate, translated, trouble
 
 _ATTEMPTS: Final = 8
-# Serialization failure, deadlock, lock not available: the same statement may well succeed a moment later.
-_TRY_AGAIN: Final = frozenset({"40001", "40P01", "55P03"})
+_JITTER: Final = 0.002
+# Serialization failure, deadlock: the same statement may well succeed a moment later.
+_TRY_AGAIN: Final = frozenset({"40001", "40P01"})
 _UNIQUE: Final = "23505"
 
 
@@ -28,8 +29,8 @@ class Written(NamedTuple):
         version: What it will be; only a row of the version before moves.
         ordinal: The last transition's number.
         state: The state's name.
-        is_terminal: Whether the machine has ended.
-        is_broken: Whether its circuit is broken.
+        is_terminal: Whether the machine has ended: 1 or 0.
+        is_broken: Whether its circuit is broken: 1 or 0.
         machine: The name of its definition.
         definition: Its content hash.
         updated_at: Seconds since the epoch.
@@ -41,8 +42,8 @@ class Written(NamedTuple):
     version: int
     ordinal: int
     state: str
-    is_terminal: bool
-    is_broken: bool
+    is_terminal: int
+    is_broken: int
     machine: str
     definition: str
     updated_at: float
@@ -62,6 +63,9 @@ _MOVE_AND_NOTE = (
     f"WITH moved AS ({_MOVE} RETURNING machine_id, version) "  # noqa: S608 (a text of ours, no value is in it)
     "INSERT INTO orkeon_journal (machine_id, version, line) SELECT machine_id, version, %s FROM moved"
 )
+
+_WRITTEN = """SELECT m.snapshot, j.line FROM orkeon_machines m LEFT JOIN orkeon_journal j
+ON j.machine_id = m.machine_id AND j.version = m.version WHERE m.machine_id = %s AND m.version = %s"""
 
 
 def swap(database: Database, row: Written, line: str | None) -> bool:
@@ -100,18 +104,36 @@ def _swap_in_sqlite(database: Database, row: Written, line: str | None) -> bool:
 
 
 def _swap_in_postgresql(database: Database, row: Written, line: str | None) -> bool:
-    statement, values = (_MOVE, row) if line is None else (_MOVE_AND_NOTE, (*row, line))
+    was_lost = False
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            with database.session() as connection:
-                moved: int = connection.execute(statement, values).rowcount
+            return _moves(database, row, line) or (was_lost and _is_written(database, row, line))
+        except ConnectionLostError as error:
+            was_lost = True
+            if attempt == _ATTEMPTS:
+                doing = f"save machine '{row.machine_id}'"
+                raise trouble(error.__cause__ or error, database.place, doing) from None
         except Exception as error:
-            state = sqlstate(error)
-            if state == _UNIQUE:
-                return False
-            if state not in _TRY_AGAIN or attempt == _ATTEMPTS:
+            if sqlstate(error) not in _TRY_AGAIN or attempt == _ATTEMPTS:
                 raise
-            time.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311 (jitter, no secret)
-        else:
-            return moved == 1
+        time.sleep(random.uniform(0, _JITTER * 2**attempt))  # noqa: S311 (jitter, no secret)
     raise AssertionError("the last attempt returns or raises")
+
+
+def _moves(database: Database, row: Written, line: str | None) -> bool:
+    statement, values = (_MOVE, row) if line is None else (_MOVE_AND_NOTE, (*row, line))
+    with database.session() as connection:
+        try:
+            rows: int = connection.execute(statement, values).rowcount
+        except Exception as error:
+            if sqlstate(error) == _UNIQUE:
+                return False
+            raise
+    return rows == 1
+
+
+def _is_written(database: Database, row: Written, line: str | None) -> bool:
+    """Whether the attempt whose answer was lost had been made after all."""
+    with database.session() as connection:
+        found = connection.execute(_WRITTEN, (row.machine_id, row.version)).fetchone()
+    return found is not None and found == (row.snapshot, line)

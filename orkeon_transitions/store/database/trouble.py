@@ -57,7 +57,10 @@ def translated(place: str, doing: str) -> Iterator[None]:
     except SQLAlchemyError as error:
         cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
         raise trouble(cause, place, doing) from None
-    except sqlite3.Error as error:
+    except Exception as error:
+        # sqlite3's and psycopg's own, where SQLAlchemy does not stand between; the latter may be missing.
+        if not isinstance(error, sqlite3.Error) and not hasattr(error, "sqlstate"):
+            raise
         raise trouble(error, place, doing) from None
 
 

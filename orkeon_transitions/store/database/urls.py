@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ POSTGRESQL: Final = "postgresql"
 _POSTGRESQL_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 _SQLITE_SCHEMES = frozenset({"sqlite", "sqlite+pysqlite"})
 _SECRETS = frozenset({"password", "passwd", "sslpassword"})
+_EFFECTIVE = os.access in os.supports_effective_ids
 _EXAMPLES = "such as sqlite:///machines.db or postgresql+psycopg://user@host/database"
 
 
@@ -57,3 +59,24 @@ def file_of(url: URL) -> Path | None:
     if url.get_backend_name() != SQLITE or is_memory(url) or "uri" in url.query:
         return None
     return Path(url.database or "")
+
+
+def lies_still(file: Path) -> bool:
+    """Whether nobody who may do no more than this program can change a SQLite file, and nobody does.
+
+    Such a file, as one in an archive, is read without the files beside it that SQLite would have to make.
+    """
+    try:
+        writable = [os.access(path, os.W_OK, effective_ids=_EFFECTIVE) for path in (file, file.parent)]
+    except OSError:
+        return False
+    return file.exists() and not any(writable) and not file.with_name(f"{file.name}-wal").exists()
+
+
+def identity_of(file: Path | None) -> tuple[int, int] | None:
+    """What tells a file from another one that gets its name; None: there is none."""
+    try:
+        found = None if file is None else os.stat(file)  # noqa: PTH116 (at every transition: as quick as can be)
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
