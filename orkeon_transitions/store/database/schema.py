@@ -35,6 +35,25 @@ STEPS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (machine_id, version)
         )""",
     ),
+    (
+        """CREATE TABLE orkeon_runs (
+            run_id TEXT NOT NULL PRIMARY KEY,
+            status TEXT NOT NULL,
+            turn BIGINT NOT NULL,
+            owner TEXT,
+            note TEXT NOT NULL,
+            ending TEXT,
+            began_at DOUBLE PRECISION NOT NULL,
+            updated_at DOUBLE PRECISION NOT NULL
+        )""",
+        """CREATE TABLE orkeon_run_machines (
+            run_id TEXT NOT NULL,
+            machine_id TEXT NOT NULL,
+            place BIGINT NOT NULL,
+            note TEXT NOT NULL,
+            PRIMARY KEY (run_id, machine_id)
+        )""",
+    ),
 )
 """What leads from each version to the next; the first one from an empty database to version 1."""
 

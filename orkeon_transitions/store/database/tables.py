@@ -29,6 +29,32 @@ machines = Table(
     Column("snapshot", Text),
 )
 
+#: One row for each run of a crew: who works on it, and what it began and ended with.
+runs = Table(
+    "orkeon_runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    # Counts who took it up: whoever has an older number writes no more.
+    Column("turn", BigInteger, nullable=False),
+    # The process that works on it, or None.
+    Column("owner", Text),
+    Column("note", Text, nullable=False),
+    Column("ending", Text),
+    Column("began_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
+#: One row for each machine of a run: what was noted beside its last fact.
+run_machines = Table(
+    "orkeon_run_machines",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("machine_id", Text, primary_key=True),
+    Column("place", BigInteger, nullable=False),
+    Column("note", Text, nullable=False),
+)
+
 #: One row for each fact: the line that a journal in JSON lines would have.
 journal = Table(
     "orkeon_journal",
