@@ -69,7 +69,8 @@ def check_definition(definition: MachineDefinition) -> list[Finding]:
         The findings in the order of the file, all of them warnings; with lines where the definition was
         loaded from a text.
     """
-    found = [one for check in _CHECKS for one in check(definition)]
+    looked = _Looked(definition)
+    found = [one for check in _CHECKS for one in check(looked)]
     found.sort(key=lambda one: one[0])
     findings = [
         Finding("warning", code, dotted(path), definition.origin.place(path)[0], message)
@@ -79,62 +80,70 @@ def check_definition(definition: MachineDefinition) -> list[Finding]:
     return findings
 
 
-def _states_never_entered(definition: MachineDefinition) -> Iterator[_Found]:
-    graph = _Graph(definition)
-    starts = [definition.initial] + ([definition.degraded] if definition.degraded is not None else [])
-    reached = graph.reached_from(starts)
-    for path, name in _states(definition):
+class _Looked:
+    """A definition as the checks need it, looked through once for all of them."""
+
+    def __init__(self, definition: MachineDefinition) -> None:
+        self.definition = definition
+        self.finals = definition.final_states
+        self.states = [(("states", index), state.name) for index, state in enumerate(definition.states)]
+        self.rows: _Rows = [(("transitions", index), row) for index, row in enumerate(definition.transitions)]
+        self.graph = _Graph(definition)
+        self.duplicates = _duplicates(self.rows)
+
+
+def _states_never_entered(looked: _Looked) -> Iterator[_Found]:
+    initial, degraded = looked.definition.initial, looked.definition.degraded
+    reached = looked.graph.reached_from([initial] if degraded is None else [initial, degraded])
+    for path, name in looked.states:
         if name not in reached:
             yield path, "unreachable", f"the state '{name}' can never be reached"
 
 
-def _states_never_left(definition: MachineDefinition) -> Iterator[_Found]:
-    graph = _Graph(definition)
-    finals = definition.final_states
-    ending = graph.reaching(finals)
-    for path, name in _states(definition):
-        if name in finals:
+def _states_never_left(looked: _Looked) -> Iterator[_Found]:
+    ending = looked.graph.reaching(looked.finals)
+    for path, name in looked.states:
+        if name in looked.finals:
             continue
-        if not graph.leads_anywhere(name):
+        if not looked.graph.leads_anywhere(name):
             yield path, "dead-end", f"the state '{name}' has no way out and is not final"
-        elif finals and name not in ending:
+        elif looked.finals and name not in ending:
             yield path, "no-final", f"from the state '{name}' no final state can be reached"
 
 
-def _degraded_goes_on(definition: MachineDefinition) -> Iterator[_Found]:
-    degraded = definition.degraded
-    if degraded is None or degraded in definition.final_states:
+def _degraded_goes_on(looked: _Looked) -> Iterator[_Found]:
+    degraded = looked.definition.degraded
+    if degraded is None or degraded in looked.finals:
         return
-    for path, name in _states(definition):
+    for path, name in looked.states:
         if name == degraded:
             yield path, "degraded-not-final", f"the degraded state '{name}' is not final"
 
 
-def _rows_out_of_final_states(definition: MachineDefinition) -> Iterator[_Found]:
-    for path, row in _rows(definition):
-        ended = [name for name in row.source if name in definition.final_states]
-        if ended:
-            yield path, "leaves-final", f"a machine that has ended in '{ended[0]}' makes no transition"
+def _rows_out_of_final_states(looked: _Looked) -> Iterator[_Found]:
+    for path, row in looked.rows:
+        if looked.finals.isdisjoint(row.source):
+            continue
+        ended = next(name for name in row.source if name in looked.finals)
+        yield path, "leaves-final", f"a machine that has ended in '{ended}' makes no transition"
 
 
-def _rows_given_twice(definition: MachineDefinition) -> Iterator[_Found]:
-    for path, first in _duplicates(_rows(definition)):
+def _rows_given_twice(looked: _Looked) -> Iterator[_Found]:
+    for path, first in looked.duplicates.items():
         yield path, "duplicate", f"the same transition as {dotted(first)}"
 
 
-def _rows_never_tried(definition: MachineDefinition) -> Iterator[_Found]:
+def _rows_never_tried(looked: _Looked) -> Iterator[_Found]:
     """Finds rows with a row before them that needs no guard, in every state where they could be taken.
 
     A row that is `always` is hidden only by one that is, too: the others do not pass a limit.
     """
-    rows = _rows(definition)
-    duplicates = {path for path, _ in _duplicates(rows)}
-    every = frozenset(definition.states_by_name) - definition.final_states
+    every = frozenset(looked.definition.states_by_name) - looked.finals
     winners = {True: _Winners(every), False: _Winners(every)}
-    for path, row in rows:
-        sources = every if row.source == (ANY_STATE,) else frozenset(row.source) & every
+    for path, row in looked.rows:
+        sources = every if row.source == (ANY_STATE,) else every.intersection(row.source)
         winner = winners[row.always].over(row, sources)
-        if winner is not None and path not in duplicates:
+        if winner is not None and path not in looked.duplicates:
             message = f"never tried: {dotted(winner)} comes first and has no guard"
             yield path, "shadowed", message
         if not (row.conditions or row.unless):
@@ -143,9 +152,9 @@ def _rows_never_tried(definition: MachineDefinition) -> Iterator[_Found]:
                 winners[True].add(path, row, sources)
 
 
-def _triggers_named_like_members(definition: MachineDefinition) -> Iterator[_Found]:
+def _triggers_named_like_members(looked: _Looked) -> Iterator[_Found]:
     seen = set()
-    for path, row in _rows(definition):
+    for path, row in looked.rows:
         name = row.trigger
         if name in seen:
             continue
@@ -154,7 +163,7 @@ def _triggers_named_like_members(definition: MachineDefinition) -> Iterator[_Fou
             yield path, "name-clash", f"the machine has an attribute '{name}': only fire('{name}') fires it"
 
 
-_CHECKS: tuple[Callable[[MachineDefinition], Iterator[_Found]], ...] = (
+_CHECKS: tuple[Callable[[_Looked], Iterator[_Found]], ...] = (
     _states_never_entered,
     _states_never_left,
     _degraded_goes_on,
@@ -178,8 +187,10 @@ class _Graph:
                 continue
             if row.source == (ANY_STATE,):
                 self._from_all.add(row.dest)
-            for source in definition.sources_of(row) if row.source != (ANY_STATE,) else ():
-                self._from[source].add(row.dest)
+                continue
+            for source in row.source:
+                if source not in self._finals:
+                    self._from[source].add(row.dest)
 
     def leads_anywhere(self, state: str) -> bool:
         """Whether a state that is not final can be left for another."""
@@ -250,18 +261,10 @@ class _Winners:
         return self._everywhere.get(row.trigger)
 
 
-def _states(definition: MachineDefinition) -> list[tuple[Path, str]]:
-    return [(("states", index), state.name) for index, state in enumerate(definition.states)]
-
-
-def _rows(definition: MachineDefinition) -> _Rows:
-    return [(("transitions", index), row) for index, row in enumerate(definition.transitions)]
-
-
-def _duplicates(rows: _Rows) -> list[tuple[Path, Path]]:
+def _duplicates(rows: _Rows) -> dict[Path, Path]:
     """The rows that say what an earlier one says, each with that one; what people read does not count."""
     first: dict[tuple[object, ...], Path] = {}
-    twice = []
+    twice = {}
     for path, row in rows:
         said = (
             row.trigger,
@@ -274,8 +277,7 @@ def _duplicates(rows: _Rows) -> list[tuple[Path, Path]]:
             row.always,
             row.repeatable,
         )
-        if said in first:
-            twice.append((path, first[said]))
-        else:
-            first[said] = path
+        earlier = first.setdefault(said, path)
+        if earlier is not path:
+            twice[path] = earlier
     return twice
