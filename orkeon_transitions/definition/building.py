@@ -5,7 +5,7 @@ Aliases are expanded here, and counted: a small file can name its parts so often
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
@@ -104,31 +104,47 @@ class Builder:
         built: dict[str, Any] = {}
         merged = []
         for key, value in node.entries:
-            if _is_merge(key):
+            if is_merge(key):
                 merged.append(value)
-                continue
-            name = self._key(key)
-            at = (*path, name)
-            if name in built:
-                first = self._source.key_places[at][0]
-                message = f"the key '{name}' is given twice, on lines {first} and {key.place[0]}"
-                self._source.problem_at(key.place, message, path=at)
-                continue
-            self._source.key_places[at] = key.place
-            built[name] = self.build(value, at, depth + 1)
+            elif (name := self.new_key(key, built, path)) is not None:
+                built[name] = self.build(value, (*path, name), depth + 1)
         for part in merged:
-            self._merge(part, built, path, depth + 1)
+            self.merge(part, built, path, depth + 1)
         return built
 
-    def _merge(self, node: Node, built: dict[str, Any], path: Path, depth: int) -> None:
+    def new_key(self, key: Node, built: Mapping[str, Any], path: Path) -> str | None:
+        """Reads a key of the mapping at a path.
+
+        Args:
+            key: The key.
+            built: What the mapping has so far.
+            path: Where the mapping is.
+
+        Returns:
+            The key; None if it was given before, which is a problem.
+
+        Raises:
+            Stop: It is no text.
+        """
+        name = self._key(key)
+        at = (*path, name)
+        if name in built:
+            first = self._source.key_places[at][0]
+            message = f"the key '{name}' is given twice, on lines {first} and {key.place[0]}"
+            self._source.problem_at(key.place, message, path=at)
+            return None
+        self._source.key_places[at] = key.place
+        return name
+
+    def merge(self, node: Node, built: dict[str, Any], path: Path, depth: int) -> None:
         """Adds the entries of a `<<`, with the places where they are written; what is there already wins."""
         stop_below(self._source, node.place, depth)
         if isinstance(node, AliasNode):
             with self._expanding(node):
-                self._merge(node.target, built, path, depth)
+                self.merge(node.target, built, path, depth)
         elif isinstance(node, ListNode):
             for item in node.items:
-                self._merge(item, built, path, depth + 1)
+                self.merge(item, built, path, depth + 1)
         elif isinstance(node, MappingNode):
             self._merge_mapping(node, built, path, depth)
         else:
@@ -138,7 +154,7 @@ class Builder:
         merged = []
         for key, value in node.entries:
             self._count_expanded(key.place)
-            if _is_merge(key):
+            if is_merge(key):
                 merged.append(value)
                 continue
             name = self._key(key)
@@ -146,7 +162,7 @@ class Builder:
                 self._source.key_places[*path, name] = key.place
                 built[name] = self.build(value, (*path, name), depth + 1)
         for part in merged:
-            self._merge(part, built, path, depth + 1)
+            self.merge(part, built, path, depth + 1)
 
     def _key(self, key: Node) -> str:
         """A key is the text as it is written: `on`, `1` and `null` are names like others."""
@@ -170,5 +186,6 @@ class Builder:
             stop(self._source, place, f"aliases expand to more than {_MOST_EXPANDED_NODES:,} values")
 
 
-def _is_merge(key: Node) -> bool:
+def is_merge(key: Node) -> bool:
+    """Whether a key is `<<`, unquoted."""
     return isinstance(key, ScalarNode) and key.is_merge

@@ -20,11 +20,12 @@ from orkeon_transitions.definition.building import (
     Node,
     ScalarNode,
     Stop,
+    is_merge,
     stop,
     stop_below,
 )
 from orkeon_transitions.definition.files import read_text, tidy_text
-from orkeon_transitions.definition.places import Place, Source
+from orkeon_transitions.definition.places import Path, Place, Source
 from orkeon_transitions.definition.scalars import plain_value
 from orkeon_transitions.errors import DefinitionError
 
@@ -63,12 +64,17 @@ def is_text(what: str) -> bool:
 
 
 class _Composer:
-    """Puts the events of one document together."""
+    """Puts the events of one document together.
+
+    Data is made as the events come. Nodes are kept of what has an anchor only, since that may be named again.
+    """
 
     def __init__(self, source: Source, text: str) -> None:
         self._source = source
         self._text = text
+        self._builder = Builder(source)
         self._anchors: dict[str, Node | None] = {}
+        self._is_readable = True
 
     def compose(self) -> None:
         """Fills the source.
@@ -77,27 +83,58 @@ class _Composer:
             DefinitionError: The text is no YAML that is read here.
         """
         try:
-            root = self._document(yaml.parse(self._text, Loader=_PARSER))
-            self._source.raise_problems()
-            self._source.data = Builder(self._source).build(root)
+            self._source.data = self._document(yaml.parse(self._text, Loader=_PARSER))
         except yaml.YAMLError as error:
             self._source.problem_at(*_syntax_problem(error, self._text))
-            self._source.raise_problems()
+            self._is_readable = False
         except Stop:
+            self._is_readable = False
+        if not self._is_readable:
             self._source.raise_problems()
 
-    def _document(self, events: Iterator[Any]) -> Node:
-        root: Node | None = None
+    def _document(self, events: Iterator[Any]) -> Any:
+        data = None
         documents = 0
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
                     stop(self._source, _place(event.start_mark), "a second document begins: a file has one")
-                root = self._node(next(events), events, 0)
-        if root is None:
+                data = self._value(next(events), events, (), 0)
+        if not documents:
             stop(self._source, (1, 1), "there is nothing in it")
-        return root
+        return data
+
+    def _value(self, event: Any, events: Iterator[Any], path: Path, depth: int) -> Any:
+        if event.anchor is not None:  # its own, or, as an alias, that of another one
+            return self._builder.build(self._node(event, events, depth), path, depth)
+        place = _place(event.start_mark)
+        stop_below(self._source, place, depth)
+        self._source.places[path] = place
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, place).value
+        self._check_tag(event.tag, _COLLECTION_TAGS, place)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(events, path, depth)
+        items: list[Any] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(self._value(event, events, (*path, len(items)), depth + 1))
+        return items
+
+    def _mapping(self, events: Iterator[Any], path: Path, depth: int) -> dict[str, Any]:
+        built: dict[str, Any] = {}
+        merged = []
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            key = self._node(event, events, depth + 1)
+            if is_merge(key):
+                merged.append(self._node(next(events), events, depth + 1))
+            elif (name := self._builder.new_key(key, built, path)) is not None:
+                built[name] = self._value(next(events), events, (*path, name), depth + 1)
+            else:
+                self._node(next(events), events, depth + 1)  # its value is passed over
+        for part in merged:
+            self._builder.merge(part, built, path, depth + 1)
+        return built
 
     def _node(self, event: Any, events: Iterator[Any], depth: int) -> Node:
         place = _place(event.start_mark)
@@ -136,6 +173,7 @@ class _Composer:
         if tag is not None and tag not in allowed:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
             self._source.problem_at(place, f"the tag '{shown}' is not read here: only plain values are")
+            self._is_readable = False
 
     def _anchored(self, anchor: str, place: Place) -> Node:
         if anchor not in self._anchors:
