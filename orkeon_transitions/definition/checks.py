@@ -6,7 +6,7 @@ Each check passes over the rows once; a `*` row counts as one row, not as one fo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from orkeon_transitions.definition.findings import Finding
 from orkeon_transitions.definition.models import (
@@ -53,7 +53,6 @@ MACHINE_MEMBERS = frozenset(
 )
 
 _Found = tuple[Path, str, str]
-_Rows = list[tuple[Path, TransitionDefinition]]
 
 
 def check_definition(definition: MachineDefinition) -> list[Finding]:
@@ -86,23 +85,27 @@ class _Looked:
     def __init__(self, definition: MachineDefinition) -> None:
         self.definition = definition
         self.finals = definition.final_states
-        self.states = [(("states", index), state.name) for index, state in enumerate(definition.states)]
-        self.rows: _Rows = [(("transitions", index), row) for index, row in enumerate(definition.transitions)]
+        self.rows = definition.transitions
         self.graph = _Graph(definition)
         self.duplicates = _duplicates(self.rows)
+
+    def states(self) -> Iterator[tuple[Path, str]]:
+        """Every state with its place in the file."""
+        for index, state in enumerate(self.definition.states):
+            yield ("states", index), state.name
 
 
 def _states_never_entered(looked: _Looked) -> Iterator[_Found]:
     initial, degraded = looked.definition.initial, looked.definition.degraded
     reached = looked.graph.reached_from([initial] if degraded is None else [initial, degraded])
-    for path, name in looked.states:
+    for path, name in looked.states():
         if name not in reached:
             yield path, "unreachable", f"the state '{name}' can never be reached"
 
 
 def _states_never_left(looked: _Looked) -> Iterator[_Found]:
     ending = looked.graph.reaching(looked.finals)
-    for path, name in looked.states:
+    for path, name in looked.states():
         if name in looked.finals:
             continue
         if not looked.graph.leads_anywhere(name):
@@ -115,22 +118,22 @@ def _degraded_goes_on(looked: _Looked) -> Iterator[_Found]:
     degraded = looked.definition.degraded
     if degraded is None or degraded in looked.finals:
         return
-    for path, name in looked.states:
+    for path, name in looked.states():
         if name == degraded:
             yield path, "degraded-not-final", f"the degraded state '{name}' is not final"
 
 
 def _rows_out_of_final_states(looked: _Looked) -> Iterator[_Found]:
-    for path, row in looked.rows:
+    for index, row in enumerate(looked.rows):
         if looked.finals.isdisjoint(row.source):
             continue
         ended = next(name for name in row.source if name in looked.finals)
-        yield path, "leaves-final", f"a machine that has ended in '{ended}' makes no transition"
+        yield _at(index), "leaves-final", f"a machine that has ended in '{ended}' makes no transition"
 
 
 def _rows_given_twice(looked: _Looked) -> Iterator[_Found]:
-    for path, first in looked.duplicates.items():
-        yield path, "duplicate", f"the same transition as {dotted(first)}"
+    for index, first in looked.duplicates.items():
+        yield _at(index), "duplicate", f"the same transition as {dotted(_at(first))}"
 
 
 def _rows_never_tried(looked: _Looked) -> Iterator[_Found]:
@@ -140,27 +143,34 @@ def _rows_never_tried(looked: _Looked) -> Iterator[_Found]:
     """
     every = frozenset(looked.definition.states_by_name) - looked.finals
     winners = {True: _Winners(every), False: _Winners(every)}
-    for path, row in looked.rows:
-        sources = every if row.source == (ANY_STATE,) else every.intersection(row.source)
+    for index, row in enumerate(looked.rows):
+        sources: Collection[str] = every
+        if row.source != (ANY_STATE,):
+            is_live = looked.finals.isdisjoint(row.source)
+            sources = row.source if is_live else every.intersection(row.source)
         winner = winners[row.always].over(row, sources)
-        if winner is not None and path not in looked.duplicates:
-            message = f"never tried: {dotted(winner)} comes first and has no guard"
-            yield path, "shadowed", message
+        if winner is not None and index not in looked.duplicates:
+            message = f"never tried: {dotted(_at(winner))} comes first and has no guard"
+            yield _at(index), "shadowed", message
         if not (row.conditions or row.unless):
-            winners[False].add(path, row, sources)
+            winners[False].add(index, row, sources)
             if row.always:
-                winners[True].add(path, row, sources)
+                winners[True].add(index, row, sources)
 
 
 def _triggers_named_like_members(looked: _Looked) -> Iterator[_Found]:
     seen = set()
-    for path, row in looked.rows:
+    for index, row in enumerate(looked.rows):
         name = row.trigger
         if name in seen:
             continue
         seen.add(name)
         if name in MACHINE_MEMBERS or (name.startswith("__") and name.endswith("__")):
-            yield path, "name-clash", f"the machine has an attribute '{name}': only fire('{name}') fires it"
+            yield (
+                _at(index),
+                "name-clash",
+                f"the machine has an attribute '{name}': only fire('{name}') fires it",
+            )
 
 
 _CHECKS: tuple[Callable[[_Looked], Iterator[_Found]], ...] = (
@@ -235,23 +245,23 @@ class _Winners:
 
     def __init__(self, every: frozenset[str]) -> None:
         self._every = every
-        self._everywhere: dict[str, Path] = {}
-        self._somewhere: dict[str, dict[str, Path]] = defaultdict(dict)
+        self._everywhere: dict[str, int] = {}
+        self._somewhere: dict[str, dict[str, int]] = defaultdict(dict)
 
-    def add(self, path: Path, row: TransitionDefinition, sources: frozenset[str]) -> None:
+    def add(self, index: int, row: TransitionDefinition, sources: Collection[str]) -> None:
         """Adds a row without a guard."""
         if row.trigger in self._everywhere:
             return
         if sources is self._every:
-            self._everywhere[row.trigger] = path
+            self._everywhere[row.trigger] = index
             return
         somewhere = self._somewhere[row.trigger]
         for source in sources:
-            somewhere.setdefault(source, path)
+            somewhere.setdefault(source, index)
         if len(somewhere) == len(self._every) > 0:
-            self._everywhere[row.trigger] = path
+            self._everywhere[row.trigger] = index
 
-    def over(self, row: TransitionDefinition, sources: frozenset[str]) -> Path | None:
+    def over(self, row: TransitionDefinition, sources: Collection[str]) -> int | None:
         """The row that wins over this one wherever it could be taken, or one of several."""
         if not sources:
             return None
@@ -261,11 +271,15 @@ class _Winners:
         return self._everywhere.get(row.trigger)
 
 
-def _duplicates(rows: _Rows) -> dict[Path, Path]:
+def _at(index: int) -> Path:
+    return ("transitions", index)
+
+
+def _duplicates(rows: Iterable[TransitionDefinition]) -> dict[int, int]:
     """The rows that say what an earlier one says, each with that one; what people read does not count."""
-    first: dict[tuple[object, ...], Path] = {}
+    first: dict[tuple[object, ...], int] = {}
     twice = {}
-    for path, row in rows:
+    for index, row in enumerate(rows):
         said = (
             row.trigger,
             frozenset(row.source),
@@ -277,7 +291,7 @@ def _duplicates(rows: _Rows) -> dict[Path, Path]:
             row.always,
             row.repeatable,
         )
-        earlier = first.setdefault(said, path)
-        if earlier is not path:
-            twice[path] = earlier
+        earlier = first.setdefault(said, index)
+        if earlier != index:
+            twice[index] = earlier
     return twice
