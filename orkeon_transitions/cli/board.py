@@ -24,6 +24,7 @@ class TaskLine:
         retried: The last retry that the process has announced, until the task is begun again.
         began: When it was begun, on the board's clock.
         took: How many seconds it took, once it has ended.
+        is_restored: Whether it goes on, or had ended, from before a run was resumed.
     """
 
     task: str
@@ -34,6 +35,7 @@ class TaskLine:
     retried: TaskRetried | None = None
     began: float | None = None
     took: float | None = None
+    is_restored: bool = False
 
     @property
     def state(self) -> str:
@@ -82,6 +84,7 @@ class Board:
         return CrewObserver(
             task_started=self._started,
             task_finished=self._finished,
+            task_restored=self._restored,
             task_retried=self._retried,
             crew_finished=self._ended,
         )
@@ -90,7 +93,13 @@ class Board:
         line = self.lines.setdefault(fact.task, TaskLine(fact.task, fact.agent))
         line.agent, line.machine, line.status, line.retried = fact.agent, fact.machine, "running", None
         line.began = self.clock() if line.began is None else line.began
+        line.is_restored = fact.is_resumed
         self.changed(line)
+
+    def _restored(self, result: TaskResult) -> None:
+        line = self.lines.setdefault(result.id, TaskLine(result.id, result.agent or ""))
+        line.is_restored = True
+        self._finished(result)
 
     def _retried(self, fact: TaskRetried) -> None:
         line = self.lines[fact.task]

@@ -88,8 +88,9 @@ def _plain_line(line: TaskLine) -> str:
             f"{line.task}{who}: failed, to be retried ({count}): {_first_line(line.retried.result)}"
         )
     if line.result is None:
-        return visible(f"{line.task}{who}: started")
-    took = "" if line.took is None else f" in {seconds(line.took)}"
+        return visible(f"{line.task}{who}: {'goes on' if line.is_restored else 'started'}")
+    took = " before" if line.took is None and line.is_restored else ""
+    took = took if line.took is None else f" in {seconds(line.took)}"
     why = f": {_first_line(line.result)}" if line.result.error else ""
     return visible(f"{line.task}{who}: {line.status}{took}{why}")
 

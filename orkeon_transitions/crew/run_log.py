@@ -185,7 +185,7 @@ class MemoryRunLog:
         """See `RunLog.take_up`."""
         run = self._found(run_id)
         if run.status in ENDED:
-            raise OrkeonError(f"run '{run_id}' has ended: {run.status}")
+            raise OrkeonError(f"run '{run_id}' has ended ({run.status})")
         if run.status == RUNNING and not take_over:
             raise StaleMachineError(f"run '{run_id}' is being worked on")
         run.turn, run.status = run.turn + 1, RUNNING

@@ -102,9 +102,9 @@ def readable(log: RunLog, run_id: str) -> RecordedRun:
     if found.status in ENDED:
         why = {
             "completed": "nothing is left to be done",
-            "degraded": "what it could do is done",
-        }.get(found.status, "the budgets of its tasks are used up, and resuming it would not renew them")
-        raise OrkeonError(f"run '{run_id}' has ended, {found.status}: {why}. A new run begins anew")
+            "degraded": "what its limits allowed is done, and resuming it would not renew them",
+        }.get(found.status, "its limits are used up, and resuming it would not renew them; begin a new run")
+        raise OrkeonError(f"run '{run_id}' has ended ({found.status}): {why}")
     return found
 
 

@@ -152,7 +152,7 @@ class StoredRuns:
         """
         found = self._found(run_id)
         if found.status not in (RUNNING, INTERRUPTED):
-            raise OrkeonError(f"run '{run_id}' has ended, {found.status}")
+            raise OrkeonError(f"run '{run_id}' has ended ({found.status})")
         owner = None if found.owner is None else Owner.read(found.owner)
         if owner is not None and not owner.has_ended and not take_over:
             passed = max(0, time.time() - found.updated_at)

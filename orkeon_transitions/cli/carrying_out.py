@@ -1,0 +1,160 @@
+"""A run from its beginning to its result, watched: what `orkeon run` and `orkeon resume` have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orkeon_transitions.cli.app import DEGRADED, FAILED, INTERRUPTED
+from orkeon_transitions.cli.board import Board
+from orkeon_transitions.cli.deliverables import Deliverables
+from orkeon_transitions.cli.interrupts import Interrupts
+from orkeon_transitions.cli.live import progress
+from orkeon_transitions.cli.outcome import result_document, show_result
+from orkeon_transitions.cli.pictures import draw_tasks, picture_folder
+from orkeon_transitions.cli.report import report_file, report_text
+from orkeon_transitions.cli.screen import Mistake, Screen
+from orkeon_transitions.cli.subjects import looks_like
+from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, StaleMachineError, place_text
+
+if TYPE_CHECKING:
+    from orkeon_transitions.crew import Crew, CrewObserver, CrewResult
+
+CODES = {"completed": 0, "degraded": DEGRADED, "failed": FAILED, "cancelled": INTERRUPTED}
+Start = Callable[["CrewObserver"], Coroutine[Any, Any, "CrewResult"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What is made of a result, looked at before the run.
+
+    Attributes:
+        report: The Markdown file, or None.
+        pictures: The folder for pictures, or None.
+        as_json: Whether the result is one JSON document.
+    """
+
+    report: Path | None
+    pictures: Path | None
+    as_json: bool
+
+    @classmethod
+    def named(cls, report: str | None, diagrams: str | None, *, as_json: bool) -> Outputs:
+        """Those of the options.
+
+        Raises:
+            Mistake: One cannot be written.
+        """
+        report_path = None if report is None else report_file(report)
+        return cls(report_path, None if diagrams is None else picture_folder(diagrams), as_json)
+
+
+def load(screen: Screen, crew: str, *, strict: bool = False) -> Crew:
+    """Loads a crew and says what was found about it."""
+    from orkeon_transitions.crew import load_crew
+
+    try:
+        loaded = load_crew(crew, strict=strict)
+    except CrewDefinitionError as error:
+        if looks_like(Path(crew)) == "machine":
+            raise Mistake(f"{crew}: is a machine, not a crew") from error
+        raise
+    for found in loaded.findings:
+        words = f"{found.path}: {found.message} [{found.code}]"
+        screen.say(found.severity, words, place=place_text(found.file or crew, found.line, found.column))
+    return loaded
+
+
+def carry_out(
+    screen: Screen,
+    crew: Crew,
+    inputs: Mapping[str, Any],
+    start: Start,
+    outputs: Outputs,
+    *,
+    around: AbstractContextManager[Any] | None = None,
+    resumable: str | None = None,
+) -> int:
+    """Runs a crew to its end and shows the result.
+
+    Args:
+        screen: Where to.
+        crew: The crew.
+        inputs: What fills the placeholders of its file.
+        start: Begins the run, or goes on with it.
+        outputs: What is made of the result.
+        around: What the run writes to, closed as soon as it is over.
+        resumable: How the run can be gone on with if it is interrupted, or None.
+
+    Returns:
+        The exit code.
+    """
+    board = Board.of(crew.name, [(task.id, task.agent) for task in crew.tasks.values()])
+    deliverables = Deliverables(crew, inputs)
+    error: OrkeonError | None = None
+    with around or nullcontext():
+        try:
+            result = _watched(screen, board, start)
+        except OrkeonError as raised:
+            if board.result is None:
+                raise
+            result, error = board.result, raised
+    if outputs.as_json:
+        screen.json(result_document(result, deliverables, board))
+    else:
+        show_result(screen, result, deliverables, board)
+    if outputs.report is not None:
+        _write(outputs.report, report_text(crew, result, deliverables, board))
+    if outputs.pictures is not None:
+        draw_tasks(screen, outputs.pictures, result, board)
+    if error is not None:
+        screen.say("error", f"the run was stopped: {error}")
+    is_over = error is None and result.status != "cancelled"
+    if resumable is not None and not is_over and not isinstance(error, StaleMachineError):
+        screen.say("note", f"{resumable} goes on with it")
+    return FAILED if error is not None else CODES[result.status]
+
+
+def pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    """Reads `KEY=VALUE` texts."""
+    return dict(map(_pair, texts))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise click.BadParameter(f"'{text}' is not of the form KEY=VALUE", param_hint="'--input'")
+    return key.strip(), value
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Mistake(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _watched(screen: Screen, board: Board, start: Start) -> CrewResult:
+    """Runs the crew to its end; a run that was interrupted gives what there is of its result."""
+
+    async def run(interrupts: Interrupts) -> CrewResult:
+        task = asyncio.create_task(start(board.observer()))
+        interrupts.watch(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if board.result is None:
+                raise KeyboardInterrupt from None
+            return board.result
+
+    def announce() -> None:
+        screen.message("interrupted: cancelling the tasks (once more ends the program at once)")
+
+    with Interrupts(announce) as interrupts, progress(screen, board):
+        return asyncio.run(run(interrupts))
