@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
-from orkeon_transitions.cli.journals import Chapter, chapters_of
+from orkeon_transitions.cli.journals import Chapter, chapters_of, only_one
 from orkeon_transitions.cli.screen import Mistake, current_screen
-from orkeon_transitions.cli.subjects import existing_file, find_machine, is_journal
+from orkeon_transitions.cli.subjects import existing_file, find_machine, is_journal, is_store_url
 
 if TYPE_CHECKING:
     from orkeon_transitions.definition import MachineDefinition
@@ -28,7 +28,7 @@ class Picture:
     @classmethod
     def of_chapter(cls, chapter: Chapter) -> Picture:
         """A machine as a journal left it."""
-        return cls(chapter.definition, chapter.snapshot, chapter.replay.steps)
+        return cls(chapter.definition, chapter.snapshot, chapter.steps)
 
 
 EXAMPLES = examples(
@@ -77,29 +77,22 @@ def _picture(
     if snapshot is not None and journal is not None:
         raise click.UsageError("--snapshot and --journal both say where the machine is: give one of them")
     path = Path(subject)
-    if path.is_file() and is_journal(path):
+    if is_store_url(subject) or (path.is_file() and is_journal(path)):
         if snapshot is not None or journal is not None:
             raise click.UsageError(
                 f"{subject} is a journal itself: --snapshot and --journal go with a machine"
             )
-        return Picture.of_chapter(_only(chapters_of(subject, machine, machine_id), subject))
+        return Picture.of_chapter(only_one(chapters_of(subject, machine, machine_id), "one"))
     if machine is not None:
         raise click.UsageError(f"{subject} is no journal: --machine goes with a journal")
     if machine_id is not None and journal is None:
         raise click.UsageError("--machine-id goes with a journal")
     if journal is not None:
-        return Picture.of_chapter(_only(chapters_of(journal, subject, machine_id), journal))
+        return Picture.of_chapter(only_one(chapters_of(journal, subject, machine_id), "one"))
     definition = find_machine(subject)
     return (
         Picture(definition) if snapshot is None else Picture(definition, _read_snapshot(snapshot, definition))
     )
-
-
-def _only(chapters: list[Chapter], log: str) -> Chapter:
-    if len(chapters) > 1:
-        ids = ", ".join(str(chapter.replay.machine_id) for chapter in chapters)
-        raise Mistake(f"{log}: has several machines; choose one with --machine-id: {ids}")
-    return chapters[0]
 
 
 def _read_snapshot(name: str, definition: MachineDefinition) -> Any:

@@ -82,3 +82,8 @@ def is_journal(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(200).lstrip()
     return head.startswith(b"{") and any(key in head for key in (b'"timestamp"', b'"fact"', b'"from_state"'))
+
+
+def is_store_url(name: str) -> bool:
+    """Whether a name is a store's URL rather than a file's path."""
+    return "://" in name

@@ -345,7 +345,8 @@ class _Fold:
     def _look_for_gap(self, record: JournalRecord, ordinal: int) -> None:
         if self._begins_again(record):
             self._begin_life()
-        elif record.from_state != self.state:
+            return
+        if record.from_state != self.state:
             message = f"expected the machine in '{self.state}', not in '{record.from_state}'"
         elif record.ordinal not in (None, ordinal):
             message = f"expected transition {ordinal}, not {record.ordinal}"

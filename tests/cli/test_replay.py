@@ -2,6 +2,7 @@
 
 import os
 
+import click
 import pytest
 
 from orkeon_transitions.machines import TaskExecution
@@ -151,7 +152,8 @@ def test_failed_internal_and_clock_made_steps_are_remarked(orkeon, folder):
     out = orkeon("replay", "m.log", "--machine", "m.yaml").out
     assert "then failed: ValueError: no" in out
     assert "(the clock)" in out
-    assert out.count("2026-01-0") == 2
+    assert out.startswith("m s, 2026-01-01 to 2026-01-02\n")
+    assert out.count("2026-01-0") == 4
     write_log(folder / "m.log", ("tick", "a", "a"), internal=True, ordinal=1, **ours)
     assert "internal" in orkeon("replay", "m.log", "--machine", "m.yaml").out
 
@@ -241,3 +243,87 @@ def test_a_trip_that_was_reset_is_told_with_its_step_and_the_budget_is_counted_a
     out = orkeon("replay", "m.log", "--machine", "m.yaml").out
     assert "by the breaker: Max transitions exceeded (2/2)" in out
     assert out.endswith("final state: low (4 transitions made; 1 in the current budget; circuit whole)\n")
+
+
+# -------------------------------------------------------------------------------------------- from a store
+@pytest.fixture
+def url(folder):
+    pytest.importorskip("sqlalchemy")
+    from orkeon_transitions.store import MachineStore
+
+    with MachineStore("sqlite:///machines.db") as store:
+        for name in ("t1", "t2"):
+            machine = store.create(TaskExecution, machine_id=name)
+            machine.begin_execution()
+        machine.cancel()
+    return "sqlite:///machines.db"
+
+
+def test_a_store_is_replayed_like_a_file(orkeon, folder, url):
+    out = orkeon("replay", url).out
+    rows = [line.split() for line in out.splitlines()]
+    assert rows[1:3] == [
+        ["t1", "task_execution", "1", "executing"],
+        ["t2", "task_execution", "2", "cancelled"],
+    ]
+    done = orkeon("replay", url, "--machine-id", "t2", "--at", "1", "--diagram", "at.mmd")
+    assert "state then: executing (1 transition made; circuit whole)" in done.out
+    assert "executing" in (folder / "at.mmd").read_text()
+    assert [each["machine_id"] for each in orkeon("replay", url, "--json").json["machines"]] == ["t1", "t2"]
+    assert orkeon("render", url, "--machine-id", "t1", "-o", "t1.mmd").code == 0
+
+
+def test_an_anomaly_in_a_store_is_told_with_its_machine_and_version(orkeon, folder, url):
+    (folder / "other.yaml").write_text(
+        "name: task_execution\ninitial: assigned\nstates: [assigned, executing]\n"
+        "transitions: [[begin, assigned, executing]]\n"
+    )
+    done = orkeon("replay", url, "--machine", "other.yaml", "--machine-id", "t1")
+    assert "sqlite:///machines.db t1, version 1: anomaly: recorded with another content" in done.out
+    assert "[definition-changed]" in done.out
+    assert "[illegal-step]" in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("sqlite:///none.db", "there is no such database"),
+        ("sqlite://", "there is no such database"),
+        ("mysql://me:hunter2@host/db", "'mysql'"),
+        ("postgresql://me:hunter2@127.0.0.1:1/db", "127.0.0.1"),
+    ],
+)
+def test_a_store_that_cannot_be_read_is_one_clear_error(orkeon, folder, name, words):
+    pytest.importorskip("sqlalchemy")
+    done = orkeon("replay", name)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert "hunter2" not in done.err
+    assert list(folder.iterdir()) == []
+
+
+def test_a_machine_that_a_store_has_not_is_one_clear_error(orkeon, url):
+    done = orkeon("replay", url, "--machine-id", "t3")
+    assert (done.code, done.err) == (2, "error: sqlite:///machines.db: no machine 't3'; there are: t1, t2\n")
+
+
+# ---------------------------------------------------------------------------------------------- how it looks
+def test_times_are_those_of_utc(orkeon, folder):
+    (folder / "a.log").write_text(
+        '{"timestamp": "2026-01-01T00:30:00+02:00", "session_id": "s", "trigger": "receive_task",'
+        ' "from_state": "idle", "to_state": "planning"}\n'
+    )
+    out = orkeon("replay", "a.log", "--machine", "hermes_agent").out
+    assert out.startswith("hermes_agent s, 2025-12-31\n")
+    assert "22:30:00.000" in out
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+@pytest.mark.parametrize("options", [[], ["--at", "3"]])
+def test_a_narrow_terminal_cuts_no_cell(on_terminal, folder, columns, options):
+    write_log(folder / "days.log", *HERMES_ROWS)
+    text = (folder / "days.log").read_text()
+    (folder / "days.log").write_text(text.replace("2026-01-01T00:00:02", "2026-01-02T00:00:02"))
+    out = on_terminal("replay", "days.log", "--machine", "hermes_agent", *options, columns=columns).out
+    assert "…" not in out
+    assert max(map(len, click.unstyle(out).splitlines())) <= columns
