@@ -207,10 +207,11 @@ class _Hold:
     def record(self, entries: Sequence[Entry]) -> None:
         if self._run.turn != self._turn or self._run.status != RUNNING:
             raise StaleMachineError(f"run '{self._run.run_id}' was taken up by somebody else: this one stops")
-        for fact, snapshot, note in entries:
+        noted = [None if note is None else _as_json(note) for *_, note in entries]
+        for (fact, snapshot, _), note in zip(entries, noted, strict=True):
             machine = self._run.by_id.setdefault(snapshot.machine_id, _Machine(snapshot.machine_id, snapshot))
             machine.snapshot = Snapshot.model_validate_json(snapshot.model_dump_json())
-            machine.note = machine.note if note is None else _as_json(note)
+            machine.note = machine.note if note is None else note
             if isinstance(fact, TransitionResult):
                 machine.history.append(fact)
 

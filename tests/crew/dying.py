@@ -1,0 +1,81 @@
+"""A run log whose process dies: after so many writes nothing is written any more, and whoever writes is told."""
+
+
+class DiedError(Exception):
+    """Stands for the end of the process."""
+
+
+class Dying:
+    """Passes on to another log the first writes, up to one; that one and those after it fail.
+
+    Args:
+        log: The other log.
+        writes: How many succeed.
+        is_torn: Whether the one after them is made all the same: the process died before it knew.
+    """
+
+    def __init__(self, log, writes, *, is_torn=False):
+        self._log = log
+        self._writes = writes
+        self._is_torn = is_torn
+        self.has_died = False
+
+    def begin(self, run_id, note):
+        return _Hold(self, self._log.begin(run_id, note))
+
+    def read(self, run_id):
+        return self._log.read(run_id)
+
+    def take_up(self, run_id, **options):
+        return _Hold(self, self._log.take_up(run_id, **options))
+
+    def passes(self):
+        """Counts a write; says whether it may be made."""
+        if self.has_died:
+            raise DiedError
+        self._writes -= 1
+        self.has_died = self._writes < 0
+        return not self.has_died or self._is_torn
+
+
+class _Hold:
+    def __init__(self, log, hold):
+        self._log = log
+        self._hold = hold
+
+    def record(self, entries):
+        if self._log.passes():
+            self._hold.record(entries)
+        if self._log.has_died:
+            raise DiedError
+
+    def release(self, *args, **options):
+        if self._log.passes():
+            self._hold.release(*args, **options)
+        if self._log.has_died:
+            raise DiedError
+
+
+def died(crew, log, writes, run_id="r", *, is_torn=False, **options):
+    """Runs a crew until its process dies; says whether it did, and did not end before."""
+    dying = Dying(log, writes, is_torn=is_torn)
+    try:
+        crew.run_sync(run_log=dying, run_id=run_id, **options)
+    except DiedError:
+        return True
+    assert not dying.has_died
+    return False
+
+
+def resumed(crew, log, run_id="r", **options):
+    """Goes on with a run whose process is still this one."""
+    return crew.resume_sync(run_id, run_log=log, take_over=True, **options)
+
+
+def has_no_gap(result):
+    """Whether each machine of each task has all of its transitions, once."""
+    return all(
+        [step.ordinal for step in machine.history] == list(range(1, len(machine.history) + 1))
+        for task in result.tasks.values()
+        for machine in task.machines
+    )
