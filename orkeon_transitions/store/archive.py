@@ -17,6 +17,7 @@ from typing import Any
 
 from orkeon_transitions.errors import JournalError
 from orkeon_transitions.facts import Snapshot
+from orkeon_transitions.store.arguments import check_name
 from orkeon_transitions.store.records import (
     RECORDING,
     JournalRecord,
@@ -114,6 +115,7 @@ def read_archive(path: Path) -> dict[str, Archived]:
         record = read_record(data, str(path), number)
         if record is None:
             continue
+        check_name(record.machine_id)
         archived = machines.setdefault(record.machine_id, Archived(record))
         archived.last = record
         archived.snapshot = _snapshot_of(data, record, f"{path}:{number}")

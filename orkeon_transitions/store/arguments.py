@@ -6,21 +6,50 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.runtime.base import MachineBase
 from orkeon_transitions.runtime.naming import text_of
 
+M = TypeVar("M", bound=MachineBase[Any, Any])
 
-def check_kind(kind: Any) -> None:
-    """Refuses what is no class of machines.
+
+def new_machine(kind: type[M], args: Sequence[Any], options: Mapping[str, Any]) -> M:
+    """Makes a machine of a class.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is no class of machines, or an option is the store's own.
     """
+    _check_kind(kind)
+    _refuse_own(options, "commit")
+    return kind(*args, **options)
+
+
+def asked_for(kind: type, args: Sequence[Any], options: Mapping[str, Any]) -> tuple[Sequence[Any], str]:
+    """What a machine's constructor takes first, and the machine's own name, which comes last.
+
+    Raises:
+        TypeError: There is no name, it is no class of machines, or an option is the store's own.
+        OrkeonError: No machine can have that name.
+    """
+    _check_kind(kind)
+    _refuse_own(options, "commit", "snapshot", "machine_id")
+    if not args or not isinstance(args[-1], str):
+        raise TypeError(f"load takes the machine's own name last: store.load({kind.__name__}, ..., 'name')")
+    check_name(args[-1])
+    return args[:-1], args[-1]
+
+
+def _check_kind(kind: Any) -> None:
     if not isinstance(kind, type) or not issubclass(kind, MachineBase):
         raise TypeError(f"a store makes machines of a class such as StateMachine, {_kind_of(kind)} is none")
+
+
+def _refuse_own(options: Mapping[str, Any], *names: str) -> None:
+    for name in names:
+        if name in options:
+            raise TypeError(f"'{name}' is what the store itself gives to its machines")
 
 
 def check_machine(machine: Any) -> None:
@@ -39,34 +68,15 @@ def _kind_of(value: Any) -> str:
     return value.__name__ if isinstance(value, type) else f"an object of {type(value).__name__}"
 
 
-def refuse_own(options: Mapping[str, Any], *names: str) -> None:
-    """Refuses options that are the store's own.
-
-    Raises:
-        TypeError: One of them is given.
-    """
-    for name in names:
-        if name in options:
-            raise TypeError(f"'{name}' is what the store itself gives to its machines")
-
-
-def asked_for(kind: type, args: Sequence[Any]) -> tuple[Sequence[Any], str]:
-    """What a constructor takes first, and the machine's own name, which comes last.
-
-    Raises:
-        TypeError: There is no name.
-    """
-    if not args or not isinstance(args[-1], str):
-        raise TypeError(f"load takes the machine's own name last: store.load({kind.__name__}, ..., 'name')")
-    return args[:-1], args[-1]
-
-
 def check_name(machine_id: str) -> None:
     """Refuses a name that not every database can hold, or that nobody could read.
 
     Raises:
         OrkeonError: It is empty, or has something in it that cannot be printed.
+        TypeError: It is no text.
     """
+    if not isinstance(machine_id, str):
+        raise TypeError(f"a machine's name is a text, not {_kind_of(machine_id)}")
     if not machine_id or not machine_id.isprintable():
         raise OrkeonError(f"a stored machine's name must be a text that can be printed, not {machine_id!r}")
 

@@ -50,14 +50,16 @@ class Keeper:
 
     def take_over(self, machine: Machine) -> None:
         """Adds a machine, or becomes its hook where the stored one is exactly where it is."""
-        if self.add(machine):
+        machine_id, place = machine.machine_id, self._database.place
+        check_name(machine_id)
+        found = rows.find(self._database, machine_id)
+        if found is None and self.add(machine):
             return
-        machine_id = machine.machine_id
-        found, snapshot = self.found(machine_id), machine.snapshot()
-        stored = read_snapshot(found.snapshot, machine_id, self._database.place)
+        found, snapshot = found or self.found(machine_id), machine.snapshot()
+        stored = read_snapshot(found.snapshot, machine_id, place)
         if _where(stored) != _where(snapshot):
             raise StaleMachineError(
-                f"machine '{machine_id}' is elsewhere in {self._database.place} ({_told(stored)}; this one: "
+                f"machine '{machine_id}' is elsewhere in {place} ({_told(stored)}; this one: "
                 f"{_told(snapshot)}): load it, or give this one another machine_id"
             )
         self.attach(machine, found.version)
@@ -75,8 +77,8 @@ class Keeper:
         hook = self._hooks.get(id(machine))
         if hook is None or not hook.belongs_to(machine):
             raise OrkeonError(
-                f"machine '{machine.machine_id}' is not in this store, {self._database.place}: let it be "
-                "recorded there first, store.record(machine)"
+                f"machine '{machine.machine_id}' is not saved in {self._database.place}: let it be recorded "
+                "there first, store.record(machine)"
             )
         return hook
 

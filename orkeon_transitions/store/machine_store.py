@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -17,11 +17,11 @@ from orkeon_transitions.runtime.base import MachineBase
 from orkeon_transitions.store.archive import read_archive, write_archive
 from orkeon_transitions.store.arguments import (
     asked_for,
-    check_kind,
     check_machine,
+    check_name,
     is_in_loop,
     moment_before,
-    refuse_own,
+    new_machine,
     state_name,
 )
 from orkeon_transitions.store.database import machines as rows
@@ -138,14 +138,14 @@ class MachineStore:
             OrkeonError: There is a machine of this name already.
             JournalError: It cannot be saved.
         """
-        machine = _new(kind, args, options)
+        machine = new_machine(kind, args, options)
         if not self._keeper.add(machine):
             raise self._keeper.taken(machine)
         return machine
 
     async def create_async(self, kind: type[M], /, *args: Any, **options: Any) -> M:
         """The same as `create`, without holding up the loop while the database works."""
-        machine = _new(kind, args, options)
+        machine = new_machine(kind, args, options)
         if not await self._in_thread(partial(self._keeper.add, machine)):
             raise self._keeper.taken(machine)
         return machine
@@ -177,7 +177,7 @@ class MachineStore:
             OrkeonError: The machine is of another kind.
             StaleMachineError: Another writer moved the machine while it was migrated.
         """
-        given, machine_id = _asked(kind, args, options)
+        given, machine_id = asked_for(kind, args, options)
         found = self._keeper.found(machine_id)
         snapshot = read_snapshot(found.snapshot, machine_id, self.url)
         machine, was_migrated = restore(kind, given, snapshot, options, migrate)
@@ -190,7 +190,7 @@ class MachineStore:
         self, kind: type[M], /, *args: Any, migrate: Migration | None = None, **options: Any
     ) -> M:
         """The same as `load`, without holding up the loop while the database works."""
-        given, machine_id = _asked(kind, args, options)
+        given, machine_id = asked_for(kind, args, options)
         found = await self._in_thread(partial(self._keeper.found, machine_id))
         snapshot = read_snapshot(found.snapshot, machine_id, self.url)
         machine, was_migrated = restore(kind, given, snapshot, options, migrate)
@@ -310,6 +310,7 @@ class MachineStore:
         Raises:
             JournalError: There is no such machine, or the database cannot be read.
         """
+        check_name(machine_id)
         lines = rows.lines(self._database, machine_id)
         if not lines:
             self._keeper.found(machine_id)
@@ -321,6 +322,7 @@ class MachineStore:
         Raises:
             JournalError: There is no such machine, or the database cannot be written.
         """
+        check_name(machine_id)
         if not rows.remove_one(self._database, machine_id):
             raise self._keeper.unknown(machine_id)
 
@@ -360,6 +362,7 @@ class MachineStore:
         Raises:
             JournalError: There is no such machine, or the file is there already or cannot be written.
         """
+        check_name(machine_id)
         found = self._keeper.found(machine_id)
         known = [line for version, line in rows.lines(self._database, machine_id) if version <= found.version]
         snapshot = None
@@ -393,15 +396,3 @@ class MachineStore:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._database.executor, work)
-
-
-def _new(kind: type[M], args: tuple[Any, ...], options: dict[str, Any]) -> M:
-    check_kind(kind)
-    refuse_own(options, "commit")
-    return kind(*args, **options)
-
-
-def _asked(kind: type, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Sequence[Any], str]:
-    check_kind(kind)
-    refuse_own(options, "commit", "snapshot", "machine_id")
-    return asked_for(kind, args)
