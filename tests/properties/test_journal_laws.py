@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from orkeon_transitions.definition import load_definition
 from orkeon_transitions.errors import JournalError
+from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.machines import HermesAgentFSM
 from orkeon_transitions.runtime import StateMachine
 from orkeon_transitions.store import JsonlJournal, replay
@@ -58,10 +59,11 @@ class FailingCallbackError(Exception):
 class Program:
     """A random program that runs a machine on a journal."""
 
-    def __init__(self, definition, path):
+    def __init__(self, definition, path, kind=JsonlJournal):
         self.now = 0.0
         self.path = path
-        self.journal = JsonlJournal(path)
+        self.kind = kind
+        self.journal = kind(path)
         self.options = {
             "clock": lambda: self.now,
             "guards": dict.fromkeys(GUARDS, lambda event: event.payload.get("answer")),
@@ -114,7 +116,7 @@ class Program:
 
     def do_reopen(self):
         self.journal.close()
-        self.journal = JsonlJournal(self.path)
+        self.journal = self.kind(self.path)
         self.journal.record(self.machine)
 
 
@@ -138,6 +140,32 @@ def test_the_journal_says_what_the_machine_says(definition, steps):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert_tells_the_same(replay(path, definition), program.machine)
+
+
+class WatchedJournal(JsonlJournal):
+    """A journal that remembers how its machine stood after each transition."""
+
+    stood = {}  # noqa: RUF012 (each test begins with a new one)
+
+    def __call__(self, fact, snapshot):
+        super().__call__(fact, snapshot)
+        if isinstance(fact, TransitionResult):
+            self.stood[fact.ordinal] = snapshot.state, snapshot.transition_count, snapshot.visits
+
+
+@given(DEFINITIONS, STEPS)
+def test_back_at_any_step_the_journal_says_what_the_machine_said_then(definition, steps):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        WatchedJournal.stood = {}
+        Program(definition, path, WatchedJournal).run(steps)
+        back = replay(path, definition)
+        assert [step.ordinal for step in back.steps] == list(WatchedJournal.stood)
+        for ordinal, stood in WatchedJournal.stood.items():
+            then = back.at(ordinal)
+            assert (then.final_state, then.transition_count, then.histogram) == stood
+            assert then.steps == back.steps[: len(then.steps)]
+            assert then.steps[-1].ordinal == ordinal
 
 
 @given(DEFINITIONS, STEPS, st.data())
