@@ -51,7 +51,9 @@ def remembering(request, tmp_path):
 def forked():
     """Makes processes out of one that has loaded everything already: fifty starts take no half minute."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.conformance.contenders"])
+    # What is not installed is passed over.
+    drivers = ["sqlalchemy.dialects.sqlite.pysqlite", "sqlalchemy.dialects.postgresql.psycopg", "psycopg"]
+    context.set_forkserver_preload(["tests.conformance.contenders", *drivers])
     return context
 
 

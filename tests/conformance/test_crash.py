@@ -21,7 +21,7 @@ from tests.conformance.contenders import (
 KILLS = 50
 PATIENCE = 60
 # Seconds: long enough for some dozens of transitions.
-LONGEST_LIFE = 0.03
+LONGEST_LIFE = 0.015
 
 
 def killed_at_some_moment(forked, chance, work, *args):
