@@ -19,10 +19,10 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
-from tests.benchmarks import files, graphs, many, rings
+from tests.benchmarks import files, graphs, many, rings, stored
 from tests.benchmarks.pairs import FULL, QUICK, AbsentError, Effort, Figures, Row
 
-TABLE: list[Row] = [*rings.TABLE, *many.TABLE, *graphs.TABLE, *files.TABLE]
+TABLE: list[Row] = [*rings.TABLE, *many.TABLE, *graphs.TABLE, *files.TABLE, *stored.TABLE]
 PEERS = ("transitions", "python-statemachine", "langgraph", "apache-burr", "pydantic-graph")
 
 
