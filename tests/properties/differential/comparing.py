@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tests.properties.differential.life import lived
 from tests.properties.differential.worlds import World, draw
 
-ENGINES = ("stock", "auto")
+Breaking = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,29 @@ class Difference:
 
 def difference(world: World) -> Difference | None:
     """Where the engines part in a world, or None."""
-    stock, other = (lived(world, engine) for engine in ENGINES)
+    return parted(world, lived(world, "stock"), lived(world, "auto"))
+
+
+@lru_cache(maxsize=256)
+def reference(seed: int) -> tuple[World, list[Any]]:
+    """A world, and what could be noticed in it on the reference; kept, as many are compared with it."""
+    world = draw(seed)
+    return world, lived(world, "stock")
+
+
+def breaks(broken: Breaking, seeds: Iterable[int]) -> int | None:
+    """The first of these worlds that tells the broken engine from the reference, or None."""
+    for seed in seeds:
+        world, stock = reference(seed)
+        with broken():
+            other = lived(world, "auto")
+        if other != stock:
+            return seed
+    return None
+
+
+def parted(world: World, stock: list[Any], other: list[Any]) -> Difference | None:
+    """Where two logs part, or None."""
     assert stock[-1][0] != "the world ended", stock[-1]
     if stock == other:
         return None
@@ -62,12 +86,12 @@ def difference(world: World) -> Difference | None:
     )
 
 
-def first_difference(seeds: Iterable[int], *, shrink: bool = True) -> Difference | None:
+def first_difference(seeds: Iterable[int]) -> Difference | None:
     """Where the engines part in the first of these worlds in which they do, or None."""
     for seed in seeds:
         found = difference(draw(seed))
         if found is not None:
-            return shrunk(found) if shrink else found
+            return shrunk(found)
     return None
 
 
