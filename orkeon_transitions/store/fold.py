@@ -29,7 +29,7 @@ AnomalyCode = Literal[
 MOST_ERRORS = 2
 MOST_WAITS = 10
 ERROR_STATES = frozenset({"error", "failed"})
-WAITING = "waiting"
+WAITING, WAITING_FOR = "waiting", "waiting_"
 
 _Move = tuple[str | None, str, str, bool | None, bool | None]
 
@@ -288,7 +288,7 @@ class _Fold:
         self.visits[state] = self.visits.get(state, 0) + 1
         if state in ERROR_STATES:
             self.error_lines.append(record.line)
-        elif state.startswith(WAITING) and state.removeprefix(WAITING)[:1] in ("", "_"):
+        elif state == WAITING or state.startswith(WAITING_FOR):
             self.wait_lines.append(record.line)
 
     def _stopped(self, record: JournalRecord) -> None:
