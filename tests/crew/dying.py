@@ -1,4 +1,4 @@
-"""A run log whose process dies: after so many writes nothing is written any more, and whoever writes is told."""
+"""A run log whose process dies: after so many writes nothing is written any more."""
 
 
 class DiedError(Exception):
