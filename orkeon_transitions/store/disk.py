@@ -63,6 +63,8 @@ def _take(number: int, path: Path, end: float) -> None:
 def replace_file(path: Path, content: bytes, like: os.stat_result | None) -> None:
     """Puts a new content in the place of a file: whole, on the disk, in one step; or changes nothing.
 
+    To be called by one at a time: a draft that is there was left by a process that died, and goes.
+
     Args:
         path: The file; a link here would be replaced by a file.
         content: What it will hold.
@@ -71,7 +73,8 @@ def replace_file(path: Path, content: bytes, like: os.stat_result | None) -> Non
     Raises:
         OSError: The folder cannot be written, the disk is full, ...
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.draft")
+    draft = path.with_name(f".{path.name}.draft")
+    draft.unlink(missing_ok=True)
     number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(number, "wb") as file:

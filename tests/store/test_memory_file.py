@@ -1,9 +1,7 @@
 """A session's entry in `MEMORY.md`: others' entries stay as they are, whatever happens."""
 
-import multiprocessing
 import os
 import stat
-import threading
 
 import pytest
 
@@ -311,54 +309,6 @@ def test_a_session_that_cannot_be_named_leaves_the_file(memory):
     with pytest.raises(OrkeonError, match="cannot be remembered"):
         remember(HermesAgentFSM("s" * 400), memory)
     assert memory.read_bytes() == OTHERS.encode()
-
-
-# ------------------------------------------------------------------------------------------ several writers
-def test_a_held_lock_is_waited_for(memory, agent):
-    held, done = threading.Event(), threading.Event()
-
-    def hold():
-        with lock_file(memory.with_name("MEMORY.md.lock"), 5):
-            held.set()
-            done.wait(5)
-            memory.write_text("changed meanwhile")
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    held.wait(5)
-    threading.Timer(0.1, done.set).start()
-    entry = remember(agent, memory, lock_timeout=5)
-    holder.join()
-    assert memory.read_text() == f"changed meanwhile\n§\n{entry}"
-
-
-def _remember_often(path, name, times, barrier):
-    barrier.wait()
-    agent = HermesAgentFSM(name)
-    for number in range(times):
-        if number % 2:
-            agent.planning_failed()
-            agent.abort()
-        else:
-            agent.receive_task(task=f"task {number} of {name}")
-        remember(agent, path)
-
-
-def test_processes_that_write_at_once_lose_nothing(memory):
-    spawn = multiprocessing.get_context("spawn")
-    names = [f"session-{number}" for number in range(4)]
-    barrier = spawn.Barrier(len(names))
-    workers = [spawn.Process(target=_remember_often, args=(memory, name, 12, barrier)) for name in names]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-    assert [worker.exitcode for worker in workers] == [0] * len(names)
-    assert memory.read_text().startswith(f"{OTHERS}\n§\norkeon-session ")
-    pointers = recall_all(memory)
-    assert sorted(pointer.session_id for pointer in pointers) == names
-    assert {pointer.transitions for pointer in pointers} == {18}
-    assert names_in(memory.parent) == ["MEMORY.md", "MEMORY.md.lock"]
 
 
 # --------------------------------------------------------------------------------------- through a store
