@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.compare                    all rows, some minutes
     python -m tests.benchmarks.compare --quick            the same with fewer rounds, for the desk
+    python -m tests.benchmarks.compare --readme           what the README shows
     python -m tests.benchmarks.compare --only fire,async  these rows only (`--only graph`: all that begin so)
 
 Everything is CPU time, measured in one run: the two sides take turns, and the ratio is the median of the
@@ -23,6 +24,11 @@ from tests.benchmarks import files, graphs, many, rings, stored
 from tests.benchmarks.pairs import FULL, QUICK, AbsentError, Effort, Figures, Row
 
 TABLE: list[Row] = [*rings.TABLE, *many.TABLE, *graphs.TABLE, *files.TABLE, *stored.TABLE]
+README = (
+    *("fire", "fire-locked", "fire-python-statemachine", "async", "memory", "creating"),
+    *("graph-langgraph", "graph-burr", "graph-pydantic-graph", "stored-langgraph"),
+    *("replay", "load", "import"),
+)
 PEERS = ("transitions", "python-statemachine", "langgraph", "apache-burr", "pydantic-graph")
 
 
@@ -55,7 +61,7 @@ def measured(rows: Sequence[Row], effort: Effort) -> tuple[list[tuple[Row, Figur
             left_out.append(f"{row.name} ({absent} is not installed)")
             continue
         results.append((row, figures))
-        print(f"{row.name}: {_ratio(figures.ratio)}", file=sys.stderr, flush=True)
+        print(verdict(row, figures), file=sys.stderr, flush=True)
     return results, left_out
 
 
@@ -66,25 +72,21 @@ def is_kept(row: Row, figures: Figures) -> bool:
 
 def markdown(results: Sequence[tuple[Row, Figures]], left_out: Sequence[str], effort: Effort) -> str:
     """The table."""
-    lines = [
-        "| ours | beside | ratio | at most | aim | ours | theirs | row |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    lines = ["| measured | beside | ratio | ours | theirs |", "|---|---|---:|---:|---:|"]
     for row, figures in results:
-        low, high = (_ratio(each) for each in figures.spread)
-        broken = "" if is_kept(row, figures) else " ✗"
-        cells = [
-            row.measure,
-            row.peer,
-            f"**{_ratio(figures.ratio)}** ({low}–{high}){broken}",
-            _bound(row.at_most),
-            _bound(row.aim),
-            _amount(figures.ours, figures.unit),
-            _amount(figures.theirs, figures.unit),
-            row.name,
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        amounts = (_amount(each, figures.unit) for each in (figures.ours, figures.theirs))
+        lines.append(f"| {' | '.join([row.measure, row.peer, f'**{_ratio(figures.ratio)}**', *amounts])} |")
     return "\n".join([*lines, "", *(f"Left out: {each}." for each in left_out), surroundings(effort)])
+
+
+def verdict(row: Row, figures: Figures) -> str:
+    """One row in a line, and whether what must hold does."""
+    low, high = (_ratio(each) for each in figures.spread)
+    told = f"{row.name}: {_ratio(figures.ratio)} ({low} to {high})"
+    if row.at_most is None:
+        return told
+    aim = "" if row.aim is None else f", aim {row.aim:g}{'' if figures.ratio <= row.aim else ' (missed)'}"
+    return f"{told}, at most {row.at_most:g}{'' if is_kept(row, figures) else ' (BROKEN)'}{aim}"
 
 
 def surroundings(effort: Effort) -> str:
@@ -102,10 +104,7 @@ def surroundings(effort: Effort) -> str:
     )
     python = f"{platform.python_implementation()} {platform.python_version()}"
     computer = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    return (
-        f"{python} on {computer}; {', '.join(versions)}. "
-        f"CPU time; medians of paired ratios, quartiles in brackets{size}."
-    )
+    return f"{python} on {computer}; {', '.join(versions)}. CPU time; medians of paired ratios{size}."
 
 
 def _bound(bound: float | None) -> str:
@@ -155,6 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes")
     parser.add_argument("--only", action="append", default=[], metavar="NAME,...", help="these rows only")
+    parser.add_argument("--readme", action="store_true", help="the rows that the README shows")
     parser.add_argument("--list", action="store_true", help="name the rows and stop")
     parser.add_argument("--markdown", action="store_true", help="Markdown on a terminal, too")
     given = parser.parse_args(arguments)
@@ -163,7 +163,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{row.name:26} {row.measure} / {row.peer}")
         return 0
     try:
-        rows = chosen([name for each in given.only for name in each.split(",")])
+        names = [name for each in given.only for name in each.split(",")]
+        rows = [row for row in chosen(names) if row.name in README or not given.readme]
     except ValueError as error:
         parser.error(str(error))
     logging.disable(logging.CRITICAL)

@@ -54,6 +54,14 @@ def test_an_unknown_row_is_refused_with_those_that_there_are(capsys):
     assert "no row 'fires': there are fire, by-name" in capsys.readouterr().err
 
 
+def test_the_readme_shows_rows_that_there_are(monkeypatch, capsys):
+    assert set(compare.README) <= {each.name for each in compare.TABLE}
+    monkeypatch.setattr(compare, "TABLE", [row("fire"), row("mixin")])
+    assert compare.main(["--quick", "--readme"]) == 0
+    assert "fire" in (told := capsys.readouterr().err)
+    assert "mixin" not in told
+
+
 def test_names_are_told_without_measuring(capsys):
     assert compare.main(["--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(compare.TABLE)
@@ -63,9 +71,11 @@ def test_names_are_told_without_measuring(capsys):
 def test_the_exit_code_says_whether_all_bounds_hold(monkeypatch, capsys, ratio, code):
     monkeypatch.setattr(compare, "TABLE", [row("a", ratio), row("b", 100, None, None)])
     assert compare.main(["--quick"]) == code
-    out = capsys.readouterr().out
-    assert ("✗" in out) is bool(code)
-    assert "| b |" in out
+    told = capsys.readouterr()
+    assert f"a: {ratio:.2f} ({ratio:.2f} to {ratio:.2f}), at most 1" in told.err
+    assert ("(BROKEN)" in told.err) is bool(code)
+    assert "b: 100.0" in told.err
+    assert "| `ours` | theirs | **100.0** | 1 µs | 2 µs |" in told.out
 
 
 def test_a_terminal_gets_the_same_rows(monkeypatch, capsys):

@@ -83,7 +83,7 @@ def everywhere(module: ModuleType) -> Iterator[tuple[str, Breaking]]:
 
 
 # Seconds of a copy after which it counts as found.
-PATIENCE = 60
+PATIENCE = 20
 OTHERS: dict[type, type] = {
     ast.GtE: ast.Gt,
     ast.Gt: ast.GtE,
