@@ -18,10 +18,8 @@ def text(states, *, odd=""):
         for jump in range(10)
     ]
     rows += ['  - {trigger: stop, source: "*", dest: done}']
-    return "\n".join(
-        ["initial: s0", "states:", *(f"  - {name}" for name in names), "  - {name: done, final: true}"]
-        + ["transitions:", *rows, odd, ""]
-    )
+    states_of_all = [*(f"  - {name}" for name in names), "  - {name: done, final: true}"]
+    return "\n".join(["initial: s0", "states:", *states_of_all, "transitions:", *rows, odd, ""])
 
 
 def seconds(work, times=1):
@@ -55,7 +53,7 @@ def test_the_time_is_linear_in_the_size(what):
         "hash": lambda _, definition: hash(copy.copy(definition)),
         "machines": lambda _, definition: machines(definition),
     }[what]
-    # Linear is 10; a quadratic step would be 100. Caches and the collector have their share on a busy machine.
+    # Linear is 10, a quadratic step would be 100; caches and a busy machine have their share.
     assert seconds(lambda: work(large, many)) < 25 * seconds(lambda: work(small, few), times=3)
 
 
