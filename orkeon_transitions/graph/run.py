@@ -54,6 +54,7 @@ class GraphRun(Generic[S]):
         self._clock = clock
         self._started = clock()
         self._at = topology.node_at(machine.state)
+        self._end = topology.state_name(END)
         # Another process was stopped in it: nobody knows how far it came.
         self._unfinished = topology.nodes.get(self._at)
         self._status_at_trip = machine.circuit_status
@@ -124,7 +125,7 @@ class GraphRun(Generic[S]):
             # A node that never suspends lets a cancellation and the clock in here.
             await asyncio.sleep(0)
         try:
-            result = await self._machine.fire(STEP, self._topology.state_name(target))
+            result = await self._machine.fire(STEP, self._end if target == END else target)
             is_made = result.accepted
         except (CircuitBrokenError, InvalidTransitionError):
             # Also where a timer has moved the machine to its degraded state meanwhile, in which it has ended.
@@ -145,7 +146,7 @@ class GraphRun(Generic[S]):
         except Exception as error:
             self._note(error, f"raised by the router of node '{self._at}'")
             raise
-        target = edge.target_of(answer, end=self._topology.state_name(END))
+        target = edge.target_of(answer, end=self._end)
         if target is None:
             raise self._misrouted(edge, answer)
         return target
@@ -203,7 +204,7 @@ class GraphRun(Generic[S]):
 
     def _checked(self, node: Node[S], answer: Any) -> S:
         """The state after a node."""
-        if answer is None:
+        if answer is None or answer is self.state:
             return self.state
         if not self._is_state(answer):
             raise NodeReturnError(

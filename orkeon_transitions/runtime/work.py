@@ -30,10 +30,11 @@ PATIENCE = 5.0
 class _Bound:
     """One work and whoever waits for it: woken by its end, or by that of the visit."""
 
-    __slots__ = ("ended", "woken")
+    __slots__ = ("ended", "task", "woken")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.woken: asyncio.Future[None] = loop.create_future()
+        self.task: asyncio.Future[Any] | None = None
         # The record with which the visit ended, if it did.
         self.ended: BreakerCounts | None = None
 
@@ -42,8 +43,24 @@ class _Bound:
         if not self.woken.done() and not self.woken.get_loop().is_closed():
             self.woken.set_result(None)
 
+    def begin(self, loop: asyncio.AbstractEventLoop, awaitable: Awaitable[T]) -> asyncio.Future[T]:
+        """Starts work in a task of its own; what has one already keeps it."""
+        work: asyncio.Future[T]
+        if inspect.iscoroutine(awaitable):
+            work = loop.create_task(self.watched(awaitable))
+        else:
+            work = asyncio.ensure_future(awaitable)
+        work.add_done_callback(self.wake)
+        self.task = work
+        return work
+
     async def watched(self, work: Awaitable[T]) -> T:
-        """The work, which tells its end itself: a callback of its task would cost a turn of the loop."""
+        """The work, which tells its end itself: the callback of its task would cost a turn of the loop.
+
+        It is there for a task that is cancelled before it has begun.
+        """
+        if self.task is not None:
+            self.task.remove_done_callback(self.wake)
         try:
             return await work
         finally:
@@ -56,12 +73,12 @@ class VisitWork:
     __slots__ = ("_bound",)
 
     def __init__(self) -> None:
-        self._bound: tuple[_Bound, ...] = ()
+        self._bound: dict[_Bound, None] | None = None  # most machines never have any
 
     def end_visit(self, counts: BreakerCounts) -> None:
         """Tells all works of the visit that it is over, and how: a listener may reset the breaker at once."""
         if self._bound:
-            bound, self._bound = self._bound, ()
+            bound, self._bound = self._bound, None
             for each in bound:
                 each.ended = counts
                 each.wake()
@@ -77,9 +94,12 @@ class VisitWork:
         if not machine._watch.is_armed:
             machine._watch.arm()
         visit = counts.visit
-        bound = _Bound(asyncio.get_running_loop())
-        work = _begun(awaitable, bound)
-        self._bound += (bound,)
+        loop = asyncio.get_running_loop()
+        bound = _Bound(loop)
+        work = bound.begin(loop, awaitable)
+        if self._bound is None:
+            self._bound = {}
+        self._bound[bound] = None
         try:
             if bound.woken.done():
                 # Its task was an eager one; others have their turn all the same.
@@ -89,25 +109,31 @@ class VisitWork:
             await _cancel(work, awaitable)
             raise
         finally:
-            self._forget(bound)
-        if bound.ended is not None or _is_over(machine, visit):
+            if self._bound:
+                self._bound.pop(bound, None)
+        counts = machine._counts
+        if bound.ended is not None or counts.visit != visit or counts.trip is not None:
             await _cancel(work, awaitable)
             raise gone(machine, _result_of(work), bound.ended)
         if work.cancelled():
+            _close(awaitable)  # it may not even have begun
             raise asyncio.CancelledError
-        try:
-            result = work.result()
-        except BaseException as error:
-            if failed is not None:
-                await _report_failure(machine, visit, failed, error)
-            raise
-        if done is not None:
-            await _report_success(machine, visit, done, result)
-        return result
+        if done is None and failed is None:
+            return work.result()
+        return await _reported(machine, visit, work, done, failed)
 
-    def _forget(self, bound: _Bound) -> None:
-        if self._bound:
-            self._bound = tuple(each for each in self._bound if each is not bound)
+
+async def _reported(machine: Machine, visit: int, work: asyncio.Future[T], done: Any, failed: Any) -> T:
+    """Fires what was asked for after work that has ended; gives its result."""
+    try:
+        result = work.result()
+    except BaseException as error:
+        if failed is not None:
+            await _report_failure(machine, visit, failed, error)
+        raise
+    if done is not None:
+        await _report_success(machine, visit, done, result)
+    return result
 
 
 def _check_triggers(machine: Machine, awaitable: Awaitable[Any], triggers: tuple[Any, ...]) -> None:
@@ -118,15 +144,6 @@ def _check_triggers(machine: Machine, awaitable: Awaitable[Any], triggers: tuple
     except TypeError:
         _close(awaitable)
         raise
-
-
-def _begun(awaitable: Awaitable[T], bound: _Bound) -> asyncio.Future[T]:
-    """Starts work in a task of its own; what has one already keeps it."""
-    if inspect.iscoroutine(awaitable):
-        return asyncio.get_running_loop().create_task(bound.watched(awaitable))
-    work = asyncio.ensure_future(awaitable)
-    work.add_done_callback(bound.wake)
-    return work
 
 
 async def _report_success(machine: Machine, visit: int, done: Any, result: Any) -> None:
@@ -164,10 +181,6 @@ def _close(awaitable: Awaitable[Any]) -> None:
         awaitable.cancel()
 
 
-def _is_over(machine: Machine, visit: int) -> bool:
-    return machine._counts.visit != visit or machine.is_circuit_broken
-
-
 def gone(
     machine: Machine, result: Any = None, ended: BreakerCounts | None = None
 ) -> CircuitBrokenError | StateLeftError:
@@ -198,8 +211,8 @@ async def _cancel(work: asyncio.Future[Any], awaitable: Awaitable[Any]) -> None:
     work.cancel()
     work.add_done_callback(_seen)
     await asyncio.wait({work}, timeout=PATIENCE)
-    if work.done() and inspect.iscoroutine(awaitable):
-        awaitable.close()  # it may not even have begun
+    if work.done():
+        _close(awaitable)  # it may not even have begun
 
 
 def _seen(work: asyncio.Future[Any]) -> None:

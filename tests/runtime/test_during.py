@@ -329,3 +329,65 @@ def test_the_next_visit_has_works_of_its_own():
         assert await machine.during(Work().do(), done="finish", failed="fail") == 42
 
     run(main())
+
+
+class Eager(asyncio.Future):
+    """What an eager task is once its work has come to an end without a pause."""
+
+    def __init__(self, loop, work, **options):
+        super().__init__(loop=loop)
+        try:
+            work.send(None)
+        except StopIteration as end:
+            self.set_result(end.value)
+
+
+def test_work_that_has_ended_when_it_begins_lets_others_have_a_turn():
+    async def main():
+        machine, turns = await working(), []
+
+        async def work():
+            return "at once"
+
+        asyncio.get_running_loop().call_soon(turns.append, "others")
+        asyncio.get_running_loop().set_task_factory(Eager)
+        assert await machine.during(work()) == "at once"
+        assert turns == ["others"]
+        asyncio.get_running_loop().set_task_factory(None)
+
+    run(main())
+
+
+def test_work_that_never_began_is_closed():
+    async def main():
+        machine, work = await working(), Work()
+        coroutine = work.do()
+        task = asyncio.ensure_future(machine.during(coroutine))
+        await asyncio.sleep(0)
+        [begins] = asyncio.all_tasks() - {task, asyncio.current_task()}
+        begins.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert coroutine.cr_frame is None
+        assert work.fate == "not begun"
+
+    run(main())
+
+
+def test_works_of_a_visit_are_ended_in_the_order_in_which_they_began():
+    async def main():
+        machine, ended = await working(), []
+
+        async def waits(number):
+            try:
+                await machine.during(asyncio.sleep(100))
+            except StateLeftError:
+                ended.append(number)
+
+        tasks = [asyncio.ensure_future(waits(number)) for number in range(20)]
+        await asyncio.sleep(0)
+        await machine.fire("leave")
+        await asyncio.gather(*tasks)
+        assert ended == list(range(20))
+
+    run(main())
