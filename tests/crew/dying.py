@@ -1,4 +1,56 @@
-"""A run log whose process dies: after so many writes nothing is written any more."""
+"""Runs that end early: a log whose process dies after so many writes, and a run that is cancelled."""
+
+import asyncio
+
+import pytest
+
+from orkeon_transitions.crew import CrewObserver, load_crew
+
+THREE = """\
+name: three
+process: {process}
+goal: About {{topic}}
+agents: {{a: {{role: R}}}}
+tasks:
+  one: {{description: d, agent: a}}
+  two: {{description: d, agent: a, dependencies: [one]}}
+  three: {{description: d, agent: a}}
+"""
+INPUTS = {"topic": "x"}
+PROCESSES = ["sequential", "parallel", "graph"]
+
+
+def three(process="sequential", **changes):
+    text = THREE.format(process=process)
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return load_crew(text)
+
+
+def only(**answers):
+    async def work(agent, task, context):
+        answer = answers.get(task.id, task.id)
+        return await answer() if callable(answer) else answer
+
+    return work
+
+
+def interrupted(crew, log, run_id="r", **answers):
+    """Runs a crew and cancels it as soon as a task hangs; gives the partial result."""
+    results = []
+
+    async def main():
+        observer = CrewObserver(crew_finished=results.append)
+        run = crew.run(INPUTS, run_log=log, run_id=run_id, executor=only(**answers), observer=observer)
+        task = asyncio.create_task(run)
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    return results[0]
 
 
 class DiedError(Exception):

@@ -1,6 +1,6 @@
 """Kills processes that run a packaged crew, and resumes: a program of its own, since it forks.
 
-`python -m tests.crew.killing CREW FOLDER POINT...` writes one line of JSON for each point: a whole number, the
+`python -m tests.crew.killing CREW FOLDER POINT...` writes a line of JSON for each point: a whole number, the
 write after which the process kills itself, or a time in seconds such as `0.05`, after which it is killed from
 outside. Each run and each resume is a process of its own.
 """
