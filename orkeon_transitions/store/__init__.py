@@ -1,7 +1,11 @@
 """Remembers: facts written down before they become visible, and folded again into what happened.
 
-What belongs here is the way between a fact and a place where it lasts, and replay, which reads such a place
-without a machine. What never belongs here: a callback that is fired, a limit that is judged, a picture.
+What belongs here is the way between a fact and a place where it lasts: `JsonlJournal`, a file of lines that
+needs nothing else, and `MachineStore`, a database from which machines come back and which several processes
+may share; and replay, which reads either without a machine. A fact and the snapshot that it leads to are
+written together or not at all, and only by a writer who knew the machine as it was. SQL stays below
+`database`; a `MEMORY.md` is a pointer to a session, never its store. What never belongs here: a callback
+that is fired, a limit that is judged, a picture.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def recording_line(snapshot: Snapshot) -> bytes:
 
 
 def _line(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data, separators=(", ", ": ")).encode() + b"\n"
+    return json.dumps(data).encode() + b"\n"
 
 
 def _ours(snapshot: Snapshot, fact: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from tests.typing.checking import mypy
 
 HERE = Path(__file__).parent
-RIGHT = ["plain_machines.py", "async_machines.py", "shipped_machines.py", "graphs.py"]
+RIGHT = ["plain_machines.py", "async_machines.py", "shipped_machines.py", "graphs.py", "stored_machines.py"]
 
 
 @pytest.fixture(scope="module")

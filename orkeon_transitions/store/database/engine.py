@@ -43,7 +43,7 @@ class Database:
     """One database, for all threads of one process.
 
     Everything is read and written in one of two ways: `reading` for queries, `writing` for one transaction.
-    What every transition writes goes through `writer` or `session`, past SQLAlchemy but with its connections.
+    What every transition writes goes through `take_writer` or `session`: past SQLAlchemy, on its connections.
 
     Args:
         url: The URL, with its password.
@@ -53,6 +53,7 @@ class Database:
 
     Raises:
         JournalError: It cannot be opened, or is of a newer schema.
+        ValueError: An option has no such value.
     """
 
     def __init__(
@@ -63,6 +64,10 @@ class Database:
         *,
         must_exist: bool = False,
     ) -> None:
+        if synchronous not in ("NORMAL", "FULL"):
+            raise ValueError(f"synchronous must be 'NORMAL' or 'FULL', not {synchronous!r}")
+        if not busy_timeout >= 0:
+            raise ValueError("busy_timeout must not be negative")
         self._url = read_url(url)
         self.place = shown(self._url)
         self.is_sqlite = self._url.get_backend_name() == SQLITE
@@ -171,6 +176,10 @@ class Database:
 
     def close(self) -> None:
         """Closes all connections, when what is being written has been written."""
+        if self._process != os.getpid():
+            # They are the parent's, which goes on.
+            self._closed = True
+            return
         with self._turn:
             self._closed = True
             held, self._held = self._held, None
@@ -251,9 +260,8 @@ class Database:
                 connection.rollback()
                 raise
 
-    @contextmanager
-    def writer(self) -> Iterator[sqlite3.Connection]:
-        """SQLite's one writing connection, for its own thread alone: the quick way, without SQLAlchemy.
+    def take_writer(self) -> sqlite3.Connection:
+        """SQLite's one writing connection, until `leave_writer`: the quick way, without SQLAlchemy.
 
         Raises:
             JournalError: The database is closed, or other threads write for too long.
@@ -264,9 +272,15 @@ class Database:
             if self._held is None:
                 self._held = self._engine.raw_connection()
             connection: Any = self._held.driver_connection
-            yield connection
-        finally:
+        except BaseException:
             self._turn.release()
+            raise
+        writer: sqlite3.Connection = connection
+        return writer
+
+    def leave_writer(self) -> None:
+        """Lets the next thread write."""
+        self._turn.release()
 
     @contextmanager
     def session(self) -> Iterator[Any]:

@@ -13,7 +13,7 @@ import time
 from typing import Final, NamedTuple
 
 from orkeon_transitions.store.database.engine import ConnectionLostError, Database
-from orkeon_transitions.store.database.trouble import sqlstate, translated, trouble
+from orkeon_transitions.store.database.trouble import sqlstate, translation, trouble
 
 _ATTEMPTS: Final = 8
 _JITTER: Final = 0.002
@@ -77,29 +77,36 @@ def swap(database: Database, row: Written, line: str | None) -> bool:
     Raises:
         JournalError: It cannot be written; then nothing was.
     """
-    with translated(database.place, f"save machine '{row.machine_id}'"):
+    try:
         if database.is_sqlite:
             return _swap_in_sqlite(database, row, line)
         return _swap_in_postgresql(database, row, line)
+    except Exception as error:
+        told = translation(error, database.place, f"save machine '{row.machine_id}'")
+        if told is None:
+            raise
+        raise told from None
 
 
 def _swap_in_sqlite(database: Database, row: Written, line: str | None) -> bool:
-    with database.writer() as connection:
+    connection = database.take_writer()
+    try:
         execute = connection.execute
         execute("BEGIN IMMEDIATE")
-        try:
-            if execute(_UPDATE, row).rowcount != 1:
-                execute("ROLLBACK")
-                return False
-            if line is not None:
-                execute(_INSERT, (row.machine_id, row.version, line))
-            execute("COMMIT")
-        except BaseException as error:
-            # SQLite may have rolled back by itself, as it does when the disk is full.
-            connection.rollback()
-            if isinstance(error, sqlite3.IntegrityError):
-                return False
-            raise
+        if execute(_UPDATE, row).rowcount != 1:
+            execute("ROLLBACK")
+            return False
+        if line is not None:
+            execute(_INSERT, (row.machine_id, row.version, line))
+        execute("COMMIT")
+    except BaseException as error:
+        # SQLite may have rolled back by itself, as it does when the disk is full.
+        connection.rollback()
+        if isinstance(error, sqlite3.IntegrityError):
+            return False
+        raise
+    finally:
+        database.leave_writer()
     return True
 
 

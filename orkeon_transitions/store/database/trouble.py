@@ -50,18 +50,23 @@ def translated(place: str, doing: str) -> Iterator[None]:
     """
     try:
         yield
-    except PoolTimeoutError:
-        raise JournalError(
-            f"cannot {doing} in {place}: all connections are in use for too long, try again"
-        ) from None
-    except SQLAlchemyError as error:
-        cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-        raise trouble(cause, place, doing) from None
     except Exception as error:
-        # sqlite3's and psycopg's own, where SQLAlchemy does not stand between; the latter may be missing.
-        if not isinstance(error, sqlite3.Error) and not hasattr(error, "sqlstate"):
+        told = translation(error, place, doing)
+        if told is None:
             raise
-        raise trouble(error, place, doing) from None
+        raise told from None
+
+
+def translation(error: Exception, place: str, doing: str) -> JournalError | None:
+    """The error to raise for what SQLAlchemy or a driver has raised; None: it is no database's."""
+    if isinstance(error, PoolTimeoutError):
+        return JournalError(f"cannot {doing} in {place}: all connections are in use for too long, try again")
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        return trouble(error.orig, place, doing)
+    # Drivers' own errors where SQLAlchemy does not stand between; psycopg may be missing, and is not asked.
+    if isinstance(error, SQLAlchemyError | sqlite3.Error) or hasattr(error, "sqlstate"):
+        return trouble(error, place, doing)
+    return None
 
 
 def trouble(error: BaseException, place: str, doing: str) -> JournalError:

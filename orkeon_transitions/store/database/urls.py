@@ -43,8 +43,8 @@ def read_url(text: str) -> URL:
 
 def shown(url: URL) -> str:
     """The URL as it may be printed: no password in it."""
-    hidden = {name: "***" for name in url.query if name.lower() in _SECRETS}
-    return url.update_query_dict(hidden).render_as_string(hide_password=True)
+    hidden = [name for name in url.query if name.lower() in _SECRETS]
+    return url.difference_update_query(hidden).render_as_string(hide_password=True)
 
 
 def is_memory(url: URL) -> bool:

@@ -1,0 +1,208 @@
+"""Connections: whose they are, who waits for whom, and how they end."""
+
+import asyncio
+import multiprocessing
+import os
+import sqlite3
+import threading
+
+import pytest
+
+from orkeon_transitions.errors import JournalError, MissingExtraError
+from orkeon_transitions.store import MachineStore
+from orkeon_transitions.store.database import engine as room
+from tests.store.stored_machines import AsyncLamp, Lamp
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "machines.db"
+
+
+@pytest.fixture
+def url(path):
+    return f"sqlite:///{path}"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"synchronous": "OFF"}, "synchronous must be 'NORMAL' or 'FULL', not 'OFF'"),
+        ({"synchronous": "normal; --"}, "synchronous must be"),
+        ({"busy_timeout": -1}, "busy_timeout must not be negative"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(url, path, option, message):
+    with pytest.raises(ValueError, match=message):
+        MachineStore(url, **option)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(("synchronous", "number"), [("NORMAL", 1), ("FULL", 2)])
+def test_sqlite_writes_ahead_as_durably_as_was_asked(url, synchronous, number):
+    with MachineStore(url, synchronous=synchronous) as store:
+        with store._database.reading("test") as connection:
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == number
+        writer = store._database.take_writer()
+        try:
+            assert writer.execute("PRAGMA synchronous").fetchone() == (number,)
+        finally:
+            store._database.leave_writer()
+
+
+def test_a_closed_store_leaves_one_file(url, path):
+    with MachineStore(url) as store:
+        store.create(Lamp, machine_id="l1").fire("switch_on")
+        store.machines()
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(JournalError, match=r"there is no folder '.*none'"):
+        MachineStore(f"sqlite:///{tmp_path / 'none' / 'm.db'}")
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch):
+    def missing(*args, **options):
+        raise ModuleNotFoundError("No module named 'psycopg'")
+
+    monkeypatch.setattr(room, "create_engine", missing)
+    with pytest.raises(MissingExtraError, match=r"orkeon-transitions\[postgres\]") as error:
+        MachineStore("postgresql://user:secret@localhost/d")
+    assert "secret" not in str(error.value)
+
+
+def test_a_thread_that_writes_for_too_long_is_told_to_the_others(url):
+    with MachineStore(url, busy_timeout=0.05) as store:
+        lamp = store.create(Lamp, machine_id="l1")
+        with store._database.writing("hold the database"):
+            errors = []
+
+            def fire():
+                try:
+                    lamp.fire("switch_on")
+                except JournalError as error:
+                    errors.append(str(error))
+
+            thread = threading.Thread(target=fire)
+            thread.start()
+            thread.join()
+        assert "is busy: other threads of this program write for longer than 0.05 s" in errors[0]
+        assert lamp.state == "off"
+        lamp.fire("switch_on")
+
+
+def test_a_store_that_is_closed_while_others_wait_refuses_them(url):
+    store = MachineStore(url)
+    lamp = store.create(Lamp, machine_id="l1")
+    errors, waiting = [], threading.Event()
+
+    def fire():
+        waiting.set()
+        try:
+            lamp.fire("switch_on")
+        except JournalError as error:
+            errors.append(str(error))
+
+    with store._database.writing("hold the database"):
+        thread = threading.Thread(target=fire)
+        thread.start()
+        waiting.wait(5)
+        closing = threading.Thread(target=store.close)
+        closing.start()
+    thread.join()
+    closing.join()
+    assert store.closed
+    with MachineStore(url) as again:
+        assert again.load(Lamp, "l1").state == lamp.state
+    assert errors == [] or "is closed" in errors[0]
+
+
+def test_what_fails_inside_of_a_transaction_has_not_happened(url):
+    with MachineStore(url) as store:
+        store.create(Lamp, machine_id="l1")
+        with pytest.raises(ZeroDivisionError), store._database.writing("test") as connection:
+            connection.exec_driver_sql("DELETE FROM orkeon_machines")
+            raise ZeroDivisionError
+        assert len(store.machines()) == 1
+
+
+def test_an_error_that_is_no_database_s_stays_what_it_is(url):
+    with MachineStore(url) as store, pytest.raises(KeyError), store._database.reading("test"):
+        raise KeyError("mine")
+
+
+def test_a_connection_that_somebody_killed_is_told(url):
+    with MachineStore(url) as store:
+        lamp = store.create(Lamp, machine_id="l1")
+        lamp.fire("switch_on")
+        writer = store._database.take_writer()
+        store._database.leave_writer()
+        writer.close()
+        with pytest.raises((JournalError, sqlite3.ProgrammingError)):
+            lamp.fire("switch_off")
+        assert lamp.state == "on"
+
+
+forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+
+
+def in_child(work):
+    """What a forked process says of its work: its error, or None."""
+    context = multiprocessing.get_context("fork")
+    said = context.SimpleQueue()
+
+    def tell():
+        error = None
+        try:
+            work()
+        except BaseException as raised:
+            error = raised
+        said.put(str(error))
+
+    child = context.Process(target=tell)
+    child.start()
+    answer = said.get()
+    child.join(20)
+    assert child.exitcode == 0
+    return answer
+
+
+@forking
+def test_a_child_that_closes_the_store_leaves_the_parent_s_open(url):
+    with MachineStore(url) as store:
+        lamp = store.create(Lamp, machine_id="l1")
+
+        def close():
+            store.close()
+            assert store.closed
+
+        assert in_child(close) == "None"
+        lamp.fire("switch_on")
+        assert store.load(Lamp, "l1").state == "on"
+
+
+@forking
+def test_a_child_writes_async_machines_in_threads_of_its_own(url):
+    with MachineStore(url) as store:
+
+        async def move(trigger):
+            lamp = await store.load_async(AsyncLamp, "l1")
+            await lamp.fire(trigger)
+
+        store.create(Lamp, machine_id="l1")
+        asyncio.run(move("switch_on"))
+        assert in_child(lambda: asyncio.run(move("switch_off"))) == "None"
+        asyncio.run(move("drop"))
+        assert store.machines()[0].version == 3
+
+
+@forking
+def test_a_child_uses_a_server_with_connections_of_its_own(postgres_url):
+    with MachineStore(postgres_url) as store:
+        lamp = store.create(Lamp, machine_id="l1")
+        lamp.fire("switch_on")
+        assert in_child(lambda: store.load(Lamp, "l1").fire("switch_off")) == "None"
+        assert store.load(Lamp, "l1").state == "off"
+        assert len(store.journal("l1")) == 2
