@@ -20,19 +20,6 @@ from orkeon_transitions.store import MachineStore, committing
 from tests.store.stored_machines import LAMP, AsyncLamp, Lamp
 
 
-@pytest.fixture(params=["file", "memory", "postgres"])
-def store(request, tmp_path):
-    match request.param:
-        case "memory":
-            url = "sqlite://"
-        case "file":
-            url = f"sqlite:///{tmp_path / 'machines.db'}"
-        case "postgres":
-            url = request.getfixturevalue("postgres_url")
-    with MachineStore(url) as store:
-        yield store
-
-
 class Slow:
     """Makes the database's write wait until it is let go."""
 
