@@ -283,3 +283,20 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path):
         with pytest.raises(JournalError, match="no such database"):
             work(f"sqlite:///{tmp_path / 'none.db'}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_is_looked_for_in_the_life_that_it_is_told_of(path):
+    recorded_again(path, FAILING, ["start_planning"])
+    failed = {
+        "timestamp": "2100-01-01T00:00:00Z",
+        "session_id": "t1",
+        "state": "planning",
+        "fact": "transition_failed",
+        "ordinal": 4,
+        "error": "ValueError",
+    }
+    with path.open("a") as file:
+        file.write(json.dumps(failed) + "\n")
+    back = replay(path, TASK)
+    assert [found.code for found in back.anomalies] == ["gap"]
+    assert {step.error for step in back.steps} == {None}
