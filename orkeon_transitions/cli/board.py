@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orkeon_transitions.crew import CrewObserver, CrewResult, TaskResult, TaskRetried, TaskStarted
+    from orkeon_transitions.crew import (
+        CrewObserver,
+        CrewResult,
+        TaskRestored,
+        TaskResult,
+        TaskRetried,
+        TaskStarted,
+    )
 
 
 @dataclass(slots=True)
@@ -96,9 +103,10 @@ class Board:
         line.is_restored = fact.is_resumed
         self.changed(line)
 
-    def _restored(self, result: TaskResult) -> None:
+    def _restored(self, fact: TaskRestored) -> None:
+        result = fact.result
         line = self.lines.setdefault(result.id, TaskLine(result.id, result.agent or ""))
-        line.is_restored = True
+        line.machine, line.is_restored = fact.machine, True
         self._finished(result)
 
     def _retried(self, fact: TaskRetried) -> None:

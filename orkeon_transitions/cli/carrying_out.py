@@ -105,6 +105,9 @@ def carry_out(
             if board.result is None:
                 raise
             result, error = board.result, raised
+    for line in board.lines.values():
+        if line.is_restored:
+            deliverables.count_earlier(line.task)
     if outputs.as_json:
         screen.json(result_document(result, deliverables, board))
     else:

@@ -32,6 +32,11 @@ class Deliverables:
                     self._paths[task.id] = path
         self._before = {task: _trace(path) for task, path in self._paths.items()}
 
+    def count_earlier(self, task: str) -> None:
+        """Counts a task's file that is there already as written: it was, before the run was resumed."""
+        if task in self._before:
+            self._before[task] = None
+
     def written(self, task: str) -> Path | None:
         """The file that the run wrote for a task, or None."""
         path = self._paths.get(task)

@@ -13,7 +13,14 @@ from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.crew import Crew, load_crew
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
 from orkeon_transitions.crew.mounts import Mount
-from orkeon_transitions.crew.observing import CrewObserver, StatusMoved, TaskMoved, TaskRetried, TaskStarted
+from orkeon_transitions.crew.observing import (
+    CrewObserver,
+    StatusMoved,
+    TaskMoved,
+    TaskRestored,
+    TaskRetried,
+    TaskStarted,
+)
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_names
 from orkeon_transitions.crew.resolution import (
@@ -63,6 +70,7 @@ __all__ = [
     "TaskLimits",
     "TaskMoved",
     "TaskOutcome",
+    "TaskRestored",
     "TaskResult",
     "TaskRetried",
     "TaskRunStatus",

@@ -70,6 +70,19 @@ class TaskRetried:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskRestored:
+    """A task had ended before the run was resumed, and is not begun again.
+
+    Attributes:
+        result: How it went.
+        machine: Its last machine as it was left, for looking at.
+    """
+
+    result: TaskResult
+    machine: AsyncTaskExecution
+
+
+@dataclass(frozen=True, slots=True)
 class StatusMoved:
     """A life cycle made a transition: `crew_status`, `agent_status` or `task_status`.
 
@@ -101,8 +114,7 @@ class CrewObserver:
             partial result is then what was done until there.
         task_retried: Told of each task that failed and will be begun again by the process.
         status_moved: Told of each transition of the life cycles of the crew, its agents and its tasks.
-        task_restored: Told of the result of each task that had ended before a run was resumed, in place of
-            `task_finished`.
+        task_restored: Told of each task that had ended before a run was resumed, in place of `task_finished`.
     """
 
     task_started: Callable[[TaskStarted], Any] | None = None
@@ -111,7 +123,7 @@ class CrewObserver:
     crew_finished: Callable[[CrewResult], Any] | None = None
     task_retried: Callable[[TaskRetried], Any] | None = None
     status_moved: Callable[[StatusMoved], Any] | None = None
-    task_restored: Callable[[TaskResult], Any] | None = None
+    task_restored: Callable[[TaskRestored], Any] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):

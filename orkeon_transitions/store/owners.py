@@ -24,7 +24,11 @@ class Owner(NamedTuple):
     @classmethod
     def this(cls) -> Owner:
         """The process that asks."""
-        pid = os.getpid()
+        return cls.of(os.getpid())
+
+    @classmethod
+    def of(cls, pid: int) -> Owner:
+        """A process of this computer."""
         return cls(socket.gethostname(), pid, _started(pid))
 
     @classmethod

@@ -167,7 +167,7 @@ def test_wherever_the_process_dies_the_run_comes_to_the_same(log, process, is_to
         result = resumed(crew, log, run_id, executor=after, observer=observer)
         assert has_no_gap(result)
         assert plain(result) == _renamed(expected, run_id), (writes, process)
-        assert {task.id for task in restored} == ended
+        assert {fact.result.id for fact in restored} == ended
         assert {task.id for task in finished} == {"one", "two", "three"} - ended
         assert not {task for task, *_ in after.asked} & ended
         assert {key for *_, key in before.asked + after.asked} <= {f"{run_id}/{t}" for t in crew.tasks}

@@ -80,7 +80,7 @@ def resumed(name, url):
     with MachineStore(url) as store:
         before = store.runs.read("r")
         finished = [m.note["task"] for m in before.machines if m.note and m.snapshot.state == "completed"]
-        observer = CrewObserver(task_restored=lambda task: restored.append(task.id))
+        observer = CrewObserver(task_restored=lambda fact: restored.append(fact.result.id))
         result = load_crew(name).resume_sync("r", run_log=store.runs, observer=observer)
         after = store.runs.read("r")
         journals = {m.machine_id: [r.ordinal for r in store.journal(m.machine_id)] for m in after.machines}

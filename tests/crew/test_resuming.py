@@ -73,8 +73,8 @@ def test_ended_tasks_are_told_apart_from_those_that_end_now():
         task_started=started.append, task_restored=restored.append, task_finished=finished.append
     )
     crew.resume_sync("r", run_log=log, executor=only(), observer=observer)
-    assert [result.id for result in restored] == ["one"]
-    assert [result.output for result in restored] == ["one"]
+    assert [(fact.result.id, fact.result.output) for fact in restored] == [("one", "one")]
+    assert restored[0].machine.is_terminal
     assert [(fact.task, fact.is_resumed) for fact in started] == [("two", True), ("three", False)]
     assert [result.id for result in finished] == ["two", "three"]
 

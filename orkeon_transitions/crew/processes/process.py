@@ -13,7 +13,7 @@ from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.deliverables import Deliverable
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
 from orkeon_transitions.crew.mounts import Mounts
-from orkeon_transitions.crew.observing import CrewObserver, TaskRetried, tell
+from orkeon_transitions.crew.observing import CrewObserver, TaskRestored, TaskRetried, tell
 from orkeon_transitions.crew.ordering import in_order, in_waves
 from orkeon_transitions.crew.processes.life_cycles import LifeCycleRecord, LifeCycles
 from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
@@ -169,8 +169,10 @@ class CrewRun:
             self._life_cycles.attempt_ended(result)
         if has_ended:
             self._results[result.id] = result
-            observer = self.options.observer
-            tell(observer.task_restored if had_ended else observer.task_finished, result)
+            if had_ended:
+                tell(self.options.observer.task_restored, TaskRestored(result, run.context.machine))
+            else:
+                tell(self.options.observer.task_finished, result)
             return True
         self._retried[result.id] = result
         if not had_ended:
