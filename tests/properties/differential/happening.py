@@ -23,7 +23,7 @@ async def settled(answer: Any) -> Any:
 async def do(life: Life, op: Op) -> Any:
     """One step, and what it gives."""
     machine, trigger = life.machines[op.machine], op.trigger
-    if trigger in machine.definition.triggers and life.chance(0.6):
+    if trigger in machine.definition.triggers and life.chance(0.85):
         trigger = life.likely(machine)
     if op.what == "by_name":
         return await settled(getattr(machine, trigger)(op.context, **op.payload))
@@ -53,7 +53,7 @@ def _around(life: Life, op: Op, machine: Any) -> Any:
     """Steps that fire nothing."""
     match op.what:
         case "spend":
-            return machine.spend(tokens=op.seconds)
+            return machine.spend(tokens=op.seconds + 2)
         case "reset":
             return machine.reset_circuit_breaker()
         case "restore":

@@ -118,7 +118,7 @@ class Life:
             return self.rng.choice(odd_answers(self))
         if self.world.temper == "deep":
             return True
-        return self.chance(0.25 if name == "allowed" else 0.8)
+        return self.chance(0.3 if name == "allowed" else 0.85)
 
     async def act(self, what: str, number: int, name: str, *, may_wait: bool) -> None:
         """One thing that a callback does beyond answering."""
@@ -264,11 +264,23 @@ class Life:
                     self.listen(number, kind)
         for op in self.world.script:
             self.rng, self.acts = Random(self.world.seed * 1000 + op.number), 0
+            self.revive(op.machine)
             await self.perform(op)
             self.log.append(("then", op.number, *(look(machine) for machine in self.machines)))
         if self.world.is_async:
             await asyncio.sleep(500)
             self.log.append(("in the end", *(look(machine) for machine in self.machines)))
+
+    def revive(self, number: int) -> None:
+        """Lets a machine that has come to an end go on, more often than not."""
+        machine = self.machines[number]
+        if machine.is_circuit_broken and self.chance(0.5):
+            try:
+                machine.reset_circuit_breaker()
+            except (Boom, Halt) as error:  # of the commit hook, or of what it was held up by
+                self.tell("not revived", error)
+        if machine.is_terminal and self.chance(0.5):
+            self.machines[number] = self.make(number)
 
     def listen(self, number: int, kind: str) -> None:
         """Subscribes a listener."""

@@ -11,10 +11,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
+from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.runtime import AsyncStateMachine, StateMachine, TriggerEvent
 
 _AS_THEY_ARE = (str, int, float, bool, bytes, timedelta, type(None), CircuitBreakerPolicy)
 _OF_EVENTS = ("trigger", "from_state", "to_state", "context", "payload")
+_OF_RESULTS = (
+    *("from_state", "to_state", "trigger", "ordinal", "accepted", "state_changed", "degraded", "refusal"),
+    *("error", "internal", "transition_count"),
+)
 # By type, since this is what most of a run's time goes to.
 _ways: dict[type, Callable[[Any, int], Any]] = {}
 
@@ -55,6 +60,8 @@ def _told(kind: type) -> tuple[str, ...] | None:
     """Which attributes tell all, or None: the type's name does."""
     if issubclass(kind, TriggerEvent):
         return _OF_EVENTS
+    if issubclass(kind, TransitionResult):
+        return _OF_RESULTS
     if issubclass(kind, BaseModel):
         return tuple(name for name in kind.model_fields if name != "taken_at")
     if is_dataclass(kind):

@@ -90,13 +90,15 @@ def draw(seed: int) -> World:
     config = _config(rng)
     machines = range(2)
     hooks = {"fields", "written", "clock", "budget", "fire", "default"}
-    temper = rng.choice(("calm", "calm", "calm", "lively", "lively", "wild", "deep"))
+    temper = rng.choice((*["calm"] * 5, "lively", "lively", "wild", "deep"))
     # Callbacks that fire inside of each other come to an end by themselves.
     policies = tuple(_policy(rng) if rng.random() < 0.7 else None for _ in machines)
     if temper == "deep":
         _without_obstacles(config)
     definition = load_definition(config)
-    places = tuple({name: rng.choice(PLACES) for name in (*GUARDS, *ACTIONS)} for _ in machines)
+    # Where everything is a method, a machine needs to look nowhere else.
+    forms = rng.choice((PLACES, PLACES, ("method",)))
+    places = tuple({name: rng.choice(forms) for name in (*GUARDS, *ACTIONS)} for _ in machines)
     return World(
         seed=seed,
         is_async=is_async,
@@ -107,8 +109,8 @@ def draw(seed: int) -> World:
         enums=rng.choice(("none", "none", "class", "given")),
         kinds=(0, rng.choice((0, 0, 1))),
         temper=temper,
-        commits=tuple(rng.choice(("none", "none", "plain", "async", "raising")) for _ in machines),
-        script=tuple(_op(rng, number, definition, is_async) for number in range(rng.randint(4, 24))),
+        commits=tuple(rng.choice((*["none"] * 5, "plain", "async", "raising")) for _ in machines),
+        script=tuple(_op(rng, number, definition, is_async) for number in range(rng.randint(6, 26))),
     )
 
 
@@ -128,8 +130,8 @@ def _config(rng: Random) -> dict[str, Any]:
     names = [f"s{number}" for number in range(rng.randint(1, 5))]
     if rng.random() < 0.2:
         names[-1] = rng.choice(("zwei Wörter", "on", "1", "状態"))
-    finals = {name for name in names[1:] if rng.random() < 0.15}
-    rows = [_row(rng, names) for _ in range(rng.randint(1, 10))]
+    finals = {name for name in names[1:] if rng.random() < 0.1}
+    rows = [_row(rng, names) for _ in range(rng.randint(2, 11))]
     states = []
     for name in names:
         state: dict[str, Any] = {"name": name, "final": name in finals}
@@ -168,7 +170,7 @@ def _row(rng: Random, names: list[str]) -> dict[str, Any]:
             row[key] = _some(rng, among)
     if rng.random() < 0.12:
         row["always"] = True
-    if rng.random() < 0.2:
+    if rng.random() < 0.4:
         row["repeatable"] = False
     return row
 
@@ -177,29 +179,30 @@ def _some(rng: Random, names: tuple[str, ...]) -> list[str]:
     return rng.sample(names[:3], rng.choice((1, 1, 2)))
 
 
-def _policy(rng: Random) -> CircuitBreakerPolicy:
-    def maybe(chance: float, *values: Any) -> Any:
-        return rng.choice(values) if rng.random() < chance else 0
+LIMITS: dict[str, tuple[Any, ...]] = {
+    "max_transitions": (1, 2, 3, 5, 8),
+    "state_timeout": (2, 4, 9),
+    "max_state_visits": (1, 2, 3, 4),
+    "max_total_duration": (5, 15),
+    "meters": ({"tokens": 6},),
+    "max_repeats": (1, 2, 3),
+}
 
-    if rng.random() < 0.3:
-        return CircuitBreakerPolicy(**OFF)
-    return CircuitBreakerPolicy(
-        max_transitions=maybe(0.4, 1, 2, 3, 5, 8),
-        state_timeout=maybe(0.4, 2, 4, 9),
-        max_state_visits=maybe(0.4, 1, 2, 3, 4),
-        max_total_duration=maybe(0.3, 5, 15),
-        use_degraded_mode=rng.random() < 0.65,
-        meters={"tokens": 10} if rng.random() < 0.3 else {},
-        max_repeats=maybe(0.4, 1, 2, 3),
-    )
+
+def _policy(rng: Random) -> CircuitBreakerPolicy:
+    """Often a single limit, so that it is the one that trips; now and then none, or several."""
+    count = rng.choice((0, 1, 1, 1, 1, 2, 3))
+    chosen = {name: rng.choice(LIMITS[name]) for name in rng.sample(sorted(LIMITS), count)}
+    return CircuitBreakerPolicy(**(OFF | chosen), use_degraded_mode=rng.random() < 0.5)
 
 
 _PLAIN_OPS = (
-    *(["fire"] * 9),
-    *(["try_fire"] * 8),
-    *(["by_name"] * 3),
-    *("why_not", "can_fire", "permitted", "fire_later", "wait", "wait", "spend", "reset", "check"),
-    *("listen", "unlisten", "rewire", "rewire", "restore", "new_policy", "burst", "misuse"),
+    *(["fire"] * 14),
+    *(["try_fire"] * 12),
+    *(["by_name"] * 4),
+    *(["wait"] * 5),
+    *("why_not", "can_fire", "permitted", "fire_later", "fire_later", "spend", "spend", "reset", "check"),
+    *("listen", "unlisten", "rewire", "rewire", "restore", "new_policy", "burst", "burst", "misuse"),
 )
 _ASYNC_OPS = (*_PLAIN_OPS, *(["together"] * 4), "during", "during")
 
