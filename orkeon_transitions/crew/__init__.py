@@ -44,7 +44,7 @@ from orkeon_transitions.crew.results import (
 )
 from orkeon_transitions.crew.run_log import MemoryRunLog, RunLog
 from orkeon_transitions.crew.schema import crew_schema
-from orkeon_transitions.crew.tool import Tool, ToolError, tool
+from orkeon_transitions.crew.tool import IdempotencyKey, Tool, ToolError, tool
 
 __all__ = [
     "AgentConfig",
@@ -57,6 +57,7 @@ __all__ = [
     "CrewResult",
     "CrewRunStatus",
     "GraphLimits",
+    "IdempotencyKey",
     "MachineRun",
     "MemoryRunLog",
     "Message",

@@ -6,6 +6,8 @@ another attempt and when it is enough is for the task's machine to say.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -168,9 +170,26 @@ class _Attempt:
     async def _answer(self, call: ToolCall, answers: list[str]) -> None:
         """What the tool answers is kept at once: a trip that follows must not lose it."""
         try:
-            answers.append(await self._tools[call.name].answer(call.arguments))
+            answers.append(await self._tools[call.name].answer(call.arguments, key=self._key(call)))
         except ToolError as error:
             answers.append(f"error: {error}")
+        self._context.answered[_name_of(call)] += 1
+
+    def _key(self, call: ToolCall) -> str:
+        """What names a call, and any that repeats it without knowing whether it was done."""
+        name = _name_of(call)
+        before = self._context.answered[name]
+        again = f"#{before + 1}" if before else ""
+        return f"{self._context.idempotency_key}/{name}{again}"
+
+
+def _name_of(call: ToolCall) -> str:
+    """A tool and what it is called with, in short."""
+    try:
+        arguments = json.dumps(call.arguments, sort_keys=True, default=str)
+    except (TypeError, ValueError, RecursionError):  # nothing that a tool can be called with
+        arguments = ""
+    return f"{call.name}/{hashlib.sha256(arguments.encode()).hexdigest()[:16]}"
 
 
 def _calls_left(machine: AsyncTaskExecution) -> int:

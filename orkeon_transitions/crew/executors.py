@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -41,6 +42,7 @@ class TaskContext:
             whichever process, and that of no other. Whoever is told it with something that must happen once,
             such as a payment, can be asked twice.
         is_resumed: Whether another process has worked on this before, on this machine.
+        answered: How often a tool has answered each call, by the call's key.
     """
 
     machine: AsyncTaskExecution
@@ -54,6 +56,7 @@ class TaskContext:
     messages: list[Message] = field(default_factory=list)
     idempotency_key: str = ""
     is_resumed: bool = False
+    answered: Counter[str] = field(default_factory=Counter)
 
     @property
     def outputs(self) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""A plain typed function as a tool: type hints give its schema, the docstring its description."""
+"""A plain typed function as a tool: type hints give its schema, the docstring its description.
+
+A parameter of the type `IdempotencyKey` is none of the model's: the run fills it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NotRequired, Required, get_type_hints, overload
+from typing import Any, NewType, NotRequired, Required, get_type_hints, overload
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic.errors import PydanticUserError
@@ -17,6 +20,13 @@ from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.errors import OrkeonError
 
 MOST_ANSWER = 50_000
+
+IdempotencyKey = NewType("IdempotencyKey", str)
+"""Names one call of a tool: a call that is made again, since nobody knows whether it was done, has the same.
+
+That is a call that could not be run, and one that a run repeats when it is resumed. An equal call that comes
+after an answer has another.
+"""
 
 
 class ToolError(OrkeonError):
@@ -39,6 +49,7 @@ class Tool:
         function: The function, plain or async.
         repeatable: Whether it may be called over and over with equal arguments (a poll).
         arguments: Checks a mapping of arguments.
+        key_parameter: The parameter that gets the call's `IdempotencyKey`, or None.
     """
 
     name: str
@@ -47,6 +58,7 @@ class Tool:
     function: Callable[..., Any]
     repeatable: bool
     arguments: TypeAdapter[dict[str, Any]]
+    key_parameter: str | None = None
 
     @property
     def spec(self) -> ToolSpec:
@@ -57,16 +69,22 @@ class Tool:
         """Calls the function, as if it had never been decorated."""
         return self.function(*args, **kwargs)
 
-    async def answer(self, arguments: Mapping[str, Any] | str) -> str:
+    async def answer(self, arguments: Mapping[str, Any] | str, *, key: str = "") -> str:
         """Checks the arguments, runs the function and gives its answer as text.
 
         A plain function runs in a thread of its own, so that a slow one cannot hold up the clocks.
+
+        Args:
+            arguments: By parameter, or as JSON text.
+            key: The call's `IdempotencyKey`, for a function that asks for it.
 
         Raises:
             ToolError: The arguments are wrong, or the function says so.
             Exception: Whatever else the function raises.
         """
         checked = self._checked(arguments)
+        if self.key_parameter is not None:
+            checked[self.key_parameter] = IdempotencyKey(key)
         return as_text(await call_anything(self.function, **checked))
 
     def _checked(self, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
@@ -130,6 +148,7 @@ def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> T
     try:
         adapter = _arguments_of(function)
         parameters = _schema(adapter, function)
+        key_parameter = _key_parameter(function)
     except (NameError, PydanticUserError, TypeError, ValueError) as error:  # the last: it has no signature
         raise TypeError(f"'{called}' cannot be a tool: {error}") from error
     return Tool(
@@ -139,6 +158,7 @@ def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> T
         function=function,
         repeatable=repeatable,
         arguments=adapter,
+        key_parameter=key_parameter,
     )
 
 
@@ -154,10 +174,19 @@ def _arguments_of(function: Callable[..., Any]) -> TypeAdapter[dict[str, Any]]:
             raise TypeError(f"parameter '{parameter.name}' has no type hint")
         wanted = parameter.default is parameter.empty
         hint = hints[parameter.name]
+        if hint is IdempotencyKey:
+            continue
         fields[parameter.name] = Required[hint] if wanted else NotRequired[hint]
     # A typed dictionary, not a model: parameters may have any name (`schema`, `copy`, `_private`).
     shape = with_config(ConfigDict(extra="forbid"))(TypedDict("Arguments", fields))  # type: ignore[operator]  # mypy wants the fields written out
     return TypeAdapter(shape)
+
+
+def _key_parameter(function: Callable[..., Any]) -> str | None:
+    names = [name for name, hint in get_type_hints(function).items() if hint is IdempotencyKey]
+    if len(names) > 1:
+        raise TypeError(f"{' and '.join(names)} both ask for the idempotency key")
+    return names[0] if names else None
 
 
 def _schema(adapter: TypeAdapter[dict[str, Any]], function: Callable[..., Any]) -> dict[str, Any]:

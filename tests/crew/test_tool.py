@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from orkeon_transitions.crew import Tool, ToolError, tool
+from orkeon_transitions.crew import IdempotencyKey, Tool, ToolError, tool
 from orkeon_transitions.crew.tool import MOST_ANSWER, as_text, as_tool
 
 
@@ -21,6 +21,24 @@ class Point(BaseModel):
 def measure(point: Point, unit: Literal["mm", "cm"] = "mm", times: Annotated[int, Field(ge=1)] = 1) -> str:
     """Measures a point."""
     return f"{point.x * times}{unit}"
+
+
+def test_a_key_is_asked_for_once():
+    def twice(one: IdempotencyKey, two: IdempotencyKey) -> str:
+        return one + two
+
+    with pytest.raises(TypeError, match="one and two both ask for the idempotency key"):
+        tool(twice)
+
+
+def test_a_key_is_none_of_the_models():
+    @tool
+    async def named(text: str, key: IdempotencyKey) -> str:
+        return f"{text} {key}"
+
+    assert asyncio.run(named.answer({"text": "x"}, key="r/t")) == "x r/t"
+    with pytest.raises(ToolError, match="key"):
+        asyncio.run(named.answer({"text": "x", "key": "mine"}))
 
 
 def answer(made: Tool, arguments):
