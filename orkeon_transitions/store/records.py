@@ -264,14 +264,16 @@ class _Shape:
             if tuple(map(type, values)) != self.types:
                 return None
             if self.is_ours:
-                version, fact, ordinal, count, stamp, *_ = values
+                version, fact, ordinal, count, stamp = values[:5]
                 if version != FORMAT_VERSION or fact != TRANSITION or ordinal < 0 or count < 0:
                     return None
             else:
                 stamp = values[0]
-            when = _aware(datetime.fromisoformat(stamp))
+            when = datetime.fromisoformat(stamp)
         except (KeyError, ValueError):
             return None
+        if when.tzinfo is None:
+            when = _aware(when)
         return JournalRecord._make(self.places((line, when, TRANSITION, False, None, *values)))
 
 

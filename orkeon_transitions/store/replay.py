@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     Source = str | os.PathLike[str] | MachineStore
 
+_machine_of = attrgetter("machine")
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+]*://")
 
 
@@ -93,16 +96,16 @@ class _FileLog:
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        self._records: dict[str | None, list[JournalRecord]] = {}
+        self._records: defaultdict[str | None, list[JournalRecord]] = defaultdict(list)
         for number, data in _lines(path):
             record = read_record(data, self.name, number)
             if record is not None:
-                self._records.setdefault(record.machine_id, []).append(record)
+                self._records[record.machine_id].append(record)
 
     def kinds(self) -> dict[str, list[str | None]]:
         """The names of the definitions by machine."""
         return {
-            machine_id: list(dict.fromkeys(record.machine for record in records))
+            machine_id: list(dict.fromkeys(map(_machine_of, records)))
             for machine_id, records in self._records.items()
             if machine_id is not None
         }
@@ -191,7 +194,7 @@ def _chosen(
         hint = f"did you mean '{near}'?" if near else f"it has {_listed(kinds)}"
         raise JournalError(f"{log.name} has no machine '{machine_id}' ({hint})")
     # A task's status and its execution may share a name; the definition says which is meant.
-    names = {record.machine for record in records}
+    names = set(map(_machine_of, records))
     if definition.name in names and names - {None, definition.name}:
         return [record for record in records if record.machine in (None, definition.name)]
     return records
