@@ -17,6 +17,7 @@ from orkeon_transitions import (
     replay,
 )
 from orkeon_transitions.diagrams import to_dot, to_mermaid
+from orkeon_transitions.graph.machine import Choice
 from tests.graph.samples import Draft, does, limits, line, loop, ran, sleeps
 from tests.virtual_time import now, run
 
@@ -101,13 +102,11 @@ def test_a_journal_of_a_run_can_be_replayed(tmp_path):
     assert tuple(step.to_state for step in replayed.steps)[:-1] == result.trace
 
 
-@pytest.mark.parametrize("guard", ["look_chose_work", "look_chose_end"])
-def test_a_row_that_a_guard_refuses_stops_the_node(monkeypatch, guard):
-    answer = AsyncStateMachine._answer
+@pytest.mark.parametrize(("guard", "target"), [("look_chose_work", "work"), ("look_chose_end", END)])
+def test_a_row_that_a_guard_refuses_stops_the_node(monkeypatch, guard, target):
+    answer = Choice.__call__
     monkeypatch.setattr(
-        AsyncStateMachine,
-        "_answer",
-        lambda machine, name, event: False if name == guard else answer(machine, name, event),
+        Choice, "__call__", lambda choice, event: event.context != target and answer(choice, event)
     )
     state = Draft()
     with pytest.raises(GuardRejectedError, match=guard) as error:
