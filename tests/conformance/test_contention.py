@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.errors import StaleMachineError
 from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
 from orkeon_transitions.store import MachineStore
@@ -162,6 +163,30 @@ def test_a_loser_keeps_its_state_and_its_fields(database_url):
         with pytest.raises(StaleMachineError):
             one.fire("next")
     assert_one_order(database_url, [1, 2, 3])
+
+
+def test_the_clock_of_a_loser_writes_nothing(database_url, caplog):
+    async def main():
+        # Long enough for the other's move, which comes first.
+        policy = CircuitBreakerPolicy(state_timeout=0.5)
+        with MachineStore(database_url) as store:
+            one = store.create(AsyncStateMachine, RING, machine_id=SHARED)
+            await one.fire("next")
+            two = store.load(AsyncStateMachine, RING, SHARED, policy=policy)
+            told = []
+            two.on_circuit_broken(told.append)
+            two.on_transition(told.append)
+            await one.fire("next")
+            deadline = time.monotonic() + PATIENCE
+            while not caplog.records and time.monotonic() < deadline:
+                await asyncio.sleep(0.01)
+            assert "moved on by another writer" in caplog.text
+            assert (two.state, two.is_circuit_broken, told) == ("b", False, [])
+            assert [record.fact for record in store.journal(SHARED)] == ["transition", "transition"]
+            with pytest.raises(StaleMachineError):
+                await two.fire("next")
+
+    asyncio.run(main())
 
 
 def test_two_stores_of_one_process_are_two_writers(database_url):
