@@ -334,7 +334,7 @@ class MachineStore:
         state: Any = None,
         ended_only: bool = True,
     ) -> int:
-        """Deletes machines that were not written for a while, with their journals.
+        """Deletes machines not written for a while, with their journals; for those of runs: `runs.prune`.
 
         Args:
             idle_for: For how long; a number is seconds.

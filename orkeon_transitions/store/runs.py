@@ -12,13 +12,14 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition import nearest
 from orkeon_transitions.errors import OrkeonError, StaleMachineError
 from orkeon_transitions.facts import Fact, Snapshot, TransitionResult
 from orkeon_transitions.machines import machine_definition, machine_names
+from orkeon_transitions.store.arguments import moment_before
 from orkeon_transitions.store.database import runs as rows
 from orkeon_transitions.store.loading import read_journal, read_snapshot
 from orkeon_transitions.store.owners import Owner
@@ -170,6 +171,24 @@ class StoredRuns:
         """Gives the runs, the last written first; at most `limit`."""
         found, states = rows.listed(self._database, limit)
         return [StoredRun(**_told(row, states.get(row.run_id, {}))) for row in found]
+
+    def prune(self, *, idle_for: timedelta | float, ended_only: bool = True) -> int:
+        """Deletes runs that were not written for a while, with their machines.
+
+        Args:
+            idle_for: For how long; a number is seconds.
+            ended_only: Whether only those that have ended; False: those that were interrupted, too.
+
+        Returns:
+            How many.
+
+        Raises:
+            JournalError: The database cannot be written.
+        """
+        before = datetime.fromtimestamp(moment_before(idle_for) or 0.0, UTC)
+        kept = (RUNNING, INTERRUPTED) if ended_only else (RUNNING,)
+        idle = [run for run in self.listed() if run.updated_at <= before and run.status not in kept]
+        return sum(rows.remove(self._database, run.run_id) for run in idle)
 
     def delete(self, run_id: str) -> None:
         """Deletes a run with its machines and their journals.

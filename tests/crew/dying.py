@@ -1,10 +1,12 @@
 """Runs that end early: a log whose process dies after so many writes, and a run that is cancelled."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
 from orkeon_transitions.crew import CrewObserver, load_crew
+from orkeon_transitions.errors import OrkeonError
 
 THREE = """\
 name: three
@@ -116,6 +118,17 @@ def died(crew, log, writes, run_id="r", *, is_torn=False, **options):
     except DiedError:
         return True
     assert not dying.has_died
+    return False
+
+
+def died_again(crew, log, writes, run_id="r", *, is_torn=False, **options):
+    """Goes on with a run until its process dies; says whether it did, and did not end before."""
+    dying = Dying(log, writes, is_torn=is_torn)
+    with suppress(OrkeonError):  # the last write of all had been made
+        try:
+            crew.resume_sync(run_id, run_log=dying, take_over=True, **options)
+        except DiedError:
+            return True
     return False
 
 

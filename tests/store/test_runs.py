@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -167,6 +167,23 @@ def test_a_run_is_deleted_with_its_machines(store):
         store.journal("r/t")
     assert store.load(TaskExecution, "other").state == "assigned"
     assert len(store.journal("s/t")) == 1
+
+
+def test_runs_are_pruned_and_their_machines_with_them_only(store):
+    for name, status in (("done", "completed"), ("left", "interrupted")):
+        hold = store.runs.begin(name, {})
+        hold.record(entries(f"{name}/t", "begin_execution", "cancel"))
+        hold.release(status)
+    store.runs.begin("now", {}).record(entries("now/t", "begin_execution", "cancel"))
+    store.create(TaskExecution, machine_id="alone").cancel()
+    assert store.prune(idle_for=0) == 1
+    assert store.load(TaskExecution, "left/t").state == "cancelled"
+    assert store.runs.prune(idle_for=timedelta(days=1)) == 0
+    assert store.runs.prune(idle_for=0) == 1
+    assert [run.run_id for run in store.runs.listed()] == ["now", "left"]
+    assert store.runs.prune(idle_for=0, ended_only=False) == 1
+    assert [run.run_id for run in store.runs.listed()] == ["now"]
+    assert [machine.machine_id for machine in store.machines()] == ["now/t"]
 
 
 def test_a_closed_store_keeps_nothing_more(tmp_path):

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from orkeon_transitions.store.database.engine import Database
 from orkeon_transitions.store.database.swap import Written
-from orkeon_transitions.store.database.tables import journal, machines
+from orkeon_transitions.store.database.tables import journal, machines, run_machines
 from orkeon_transitions.store.stored import StoredMachine
 
 # So many values fit into one statement of any database.
@@ -159,11 +159,12 @@ def _stored(row: Any) -> StoredMachine:
 
 
 def remove(database: Database, wanted: Wanted) -> int:
-    """Deletes machines with their journals; says how many."""
+    """Deletes machines with their journals, but those of runs, which go with their run; says how many."""
+    of_runs = select(run_machines.c.machine_id)
     with database.writing("delete machines") as connection:
         # The machines first: what is deleted is what was still as wanted at that moment.
-        query = delete(machines).where(*wanted.conditions()).returning(machines.c.machine_id)
-        gone = list(connection.execute(query).scalars())
+        query = delete(machines).where(*wanted.conditions(), machines.c.machine_id.not_in(of_runs))
+        gone = list(connection.execute(query.returning(machines.c.machine_id)).scalars())
         _remove_journals(connection, gone)
     return len(gone)
 
