@@ -17,9 +17,22 @@ from tests.virtual_time import now, run
 
 # How often, beyond answering, callbacks do something within one step of the script.
 MOST_ACTS = 25
-TEMPERS = {"calm": 0.04, "lively": 0.2, "wild": 0.5, "deep": 0.1}
+TEMPERS = {"calm": 0.06, "lively": 0.2, "wild": 0.5, "deep": 0.1}
 ACTS = (
-    *("raise", "raise", "halt", "fire", "fire", "try_fire", "try_fire", "fire_other", "fire_later", "wait"),
+    *(
+        "raise",
+        "raise",
+        "raise",
+        "raise",
+        "halt",
+        "fire",
+        "fire",
+        "try_fire",
+        "try_fire",
+        "fire_other",
+        "fire_later",
+        "wait",
+    ),
     *("halt", "spend", "reset", "ask", "permitted", "unlisten", "rewire", "look", "new_policy", "cancel_me"),
 )
 

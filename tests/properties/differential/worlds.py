@@ -87,7 +87,9 @@ def draw(seed: int) -> World:
     """The world of a seed: always the same."""
     rng = Random(seed)
     is_async = seed % 2 == 1
-    config = _config(rng)
+    # Half of the worlds are simple ones: what is common is what is made shortest, and must be met often.
+    is_simple = rng.random() < 0.5
+    config = _config(rng, is_simple)
     machines = range(2)
     hooks = {"fields", "written", "clock", "budget", "fire", "default"}
     temper = rng.choice((*["calm"] * 5, "lively", "lively", "wild", "deep"))
@@ -105,7 +107,7 @@ def draw(seed: int) -> World:
         definition=definition,
         places=places,
         policies=(CircuitBreakerPolicy(**OFF),) * 2 if temper == "deep" else policies,
-        hooks=frozenset(hook for hook in sorted(hooks) if rng.random() < 0.3),
+        hooks=frozenset(hook for hook in sorted(hooks) if rng.random() < (0.03 if is_simple else 0.3)),
         enums=rng.choice(("none", "none", "class", "given")),
         kinds=(0, rng.choice((0, 0, 1))),
         temper=temper,
@@ -126,18 +128,22 @@ def _without_obstacles(config: dict[str, Any]) -> None:
         state["final"] = False
 
 
-def _config(rng: Random) -> dict[str, Any]:
-    names = [f"s{number}" for number in range(rng.randint(1, 5))]
+def _config(rng: Random, is_simple: bool) -> dict[str, Any]:
+    names = [f"s{number}" for number in range(rng.randint(1, 3 if is_simple else 5))]
     if rng.random() < 0.2:
         names[-1] = rng.choice(("zwei Wörter", "on", "1", "状態"))
     finals = {name for name in names[1:] if rng.random() < 0.1}
-    rows = [_row(rng, names) for _ in range(rng.randint(2, 11))]
+    rows = [_row(rng, names, is_simple) for _ in range(rng.randint(2, 11))]
     states = []
     for name in names:
         state: dict[str, Any] = {"name": name, "final": name in finals}
-        state |= {key: _some(rng, ACTIONS) for key in ("on_enter", "on_exit") if rng.random() < 0.4}
+        state |= {
+            key: _some(rng, ACTIONS)
+            for key in ("on_enter", "on_exit")
+            if rng.random() < (0.15 if is_simple else 0.4)
+        }
         here = sorted({row["trigger"] for row in rows if name in row["source"] or "*" in row["source"]})
-        if name not in finals and rng.random() < 0.3:
+        if name not in finals and rng.random() < (0.1 if is_simple else 0.3):
             state["timeout"] = rng.choice((0, 2, 3, 7))
             if here and state["timeout"] and rng.random() < 0.6:
                 state["on_timeout"] = rng.choice(here)
@@ -153,7 +159,7 @@ def _config(rng: Random) -> dict[str, Any]:
     return config
 
 
-def _row(rng: Random, names: list[str]) -> dict[str, Any]:
+def _row(rng: Random, names: list[str], is_simple: bool) -> dict[str, Any]:
     sources = ["*"] if rng.random() < 0.25 else rng.sample(names, rng.randint(1, min(3, len(names))))
     row: dict[str, Any] = {
         "trigger": rng.choice(TRIGGERS),
@@ -166,11 +172,11 @@ def _row(rng: Random, names: list[str]) -> dict[str, Any]:
         ("before", ACTIONS, 0.4),
         ("after", ACTIONS, 0.4),
     ):
-        if rng.random() < chance:
-            row[key] = _some(rng, among)
-    if rng.random() < 0.12:
+        if rng.random() < chance and not (is_simple and key == "unless"):
+            row[key] = _some(rng, among)[: 1 if is_simple else 2]
+    if rng.random() < 0.15:
         row["always"] = True
-    if rng.random() < 0.4:
+    if rng.random() < (0.1 if is_simple else 0.4):
         row["repeatable"] = False
     return row
 
@@ -200,8 +206,8 @@ _PLAIN_OPS = (
     *(["fire"] * 14),
     *(["try_fire"] * 12),
     *(["by_name"] * 4),
-    *(["wait"] * 5),
-    *("why_not", "can_fire", "permitted", "fire_later", "fire_later", "spend", "spend", "reset", "check"),
+    *(["wait"] * 9),
+    *("why_not", "can_fire", "permitted", "fire_later", "fire_later", *["spend"] * 4, "reset", "check"),
     *("listen", "unlisten", "rewire", "rewire", "restore", "new_policy", "burst", "burst", "misuse"),
 )
 _ASYNC_OPS = (*_PLAIN_OPS, *(["together"] * 4), "during", "during")
@@ -228,7 +234,7 @@ def _op(
         trigger=trigger,
         context=rng.choice((None, None, 7, "text")),
         payload={key: rng.choice((0, 1, [1, 2])) for key in ("n", "name") if rng.random() < 0.3},
-        seconds=rng.choice((0, 0, 1, 1, 2, 3, 5, 20)),
+        seconds=rng.choice((0, 1, 1, 2, 3, 5, 8, 20)),
         name=rng.choice((*GUARDS, *ACTIONS)),
         parts=parts,
     )
