@@ -199,3 +199,21 @@ def test_a_damaged_file_is_refused_and_nothing_is_imported(store, other, file, d
     with pytest.raises(JournalError, match=message):
         other.import_journal(file)
     assert other.machines() == []
+
+
+def test_what_no_agent_log_tells_of_a_machine_is_passed_over(other, file):
+    error = {"timestamp": "2026-01-01T00:00:00Z", "session_id": "s1", "state_when_error": "a", "error": "x"}
+    file.write_text(json.dumps(error) + "\n")
+    assert other.import_journal(file) == []
+
+
+def test_an_interrupted_export_leaves_no_file(store, file, monkeypatch):
+    store.create(Lamp, machine_id="l1")
+
+    def stop(number):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", stop)
+    with pytest.raises(KeyboardInterrupt):
+        store.export_journal("l1", file)
+    assert not file.exists()

@@ -17,7 +17,7 @@ from sqlalchemy.pool import NullPool, PoolProxiedConnection, StaticPool
 
 from orkeon_transitions.errors import JournalError, MissingExtraError
 from orkeon_transitions.store.database import schema
-from orkeon_transitions.store.database.trouble import translated
+from orkeon_transitions.store.database.trouble import tells_of_loss, translated
 from orkeon_transitions.store.database.urls import (
     SQLITE,
     file_of,
@@ -236,7 +236,7 @@ class Database:
         with (
             translated(self.place, doing),
             self._turns(only_memory=True),
-            self._engine.connect() as connection,
+            self._connection() as connection,
         ):
             yield connection
 
@@ -296,7 +296,7 @@ class Database:
         try:
             yield connection
         except Exception as error:
-            if not connection.closed:
+            if not connection.closed and not tells_of_loss(error):
                 raise
             held.invalidate()
             # What went away under one connection went away under all of them.
@@ -312,10 +312,12 @@ class Database:
             try:
                 connection.exec_driver_sql("SELECT 1")
             except DBAPIError as error:
-                if not error.connection_invalidated:
+                if not error.connection_invalidated and not tells_of_loss(error.orig):
                     raise
-                # The server was started anew since the connection was made.
+                # The server has ended the session since, as when it is started anew: all of them.
+                connection.invalidate()
                 connection.close()
+                self._engine.dispose()
                 connection = self._engine.connect()
         with connection:
             yield connection

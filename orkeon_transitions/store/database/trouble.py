@@ -91,3 +91,8 @@ def sqlstate(error: BaseException | None) -> str | None:
     """PostgreSQL's five characters for what is wrong, if it is PostgreSQL that complains."""
     state: Any = getattr(error, "sqlstate", None)
     return state if isinstance(state, str) else None
+
+
+def tells_of_loss(error: BaseException | None) -> bool:
+    """Whether the server says that it ends the session, which the driver only notices afterwards."""
+    return (sqlstate(error) or "").startswith(("57P", "08"))

@@ -206,3 +206,67 @@ def test_a_child_uses_a_server_with_connections_of_its_own(postgres_url):
         assert in_child(lambda: store.load(Lamp, "l1").fire("switch_off")) == "None"
         assert store.load(Lamp, "l1").state == "off"
         assert len(store.journal("l1")) == 2
+
+
+# Said of a process that is none, so that what a child does is also seen where children are not measured.
+def as_child(monkeypatch):
+    own = os.getpid()
+    monkeypatch.setattr("os.getpid", lambda: own + 1)
+
+
+def test_a_child_begins_anew(url, monkeypatch):
+    with MachineStore(url) as store:
+        lamp = store.create(Lamp, machine_id="l1")
+        lamp.fire("switch_on")
+        with monkeypatch.context() as patched:
+            as_child(patched)
+            lamp.fire("switch_off")
+            assert store.load(Lamp, "l1").state == "off"
+        assert len(store.journal("l1")) == 2
+
+
+def test_a_child_has_no_share_in_a_memory_and_may_close_the_store(monkeypatch):
+    with MachineStore("sqlite://") as store:
+        as_child(monkeypatch)
+        with pytest.raises(JournalError, match="is the memory of the process that opened it"):
+            store.machines()
+        store.close()
+        assert store.closed
+
+
+def test_reading_goes_on_when_the_server_has_ended_the_sessions(postgres_url, postgres):
+    with MachineStore(postgres_url) as store:
+        store.create(Lamp, machine_id="l1")
+        postgres.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            postgres_url.rpartition("/")[2],
+        )
+        assert [row.machine_id for row in store.machines()] == ["l1"]
+
+
+def test_a_new_file_that_another_program_has_locked_is_waited_for(url, path):
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE theirs (a INTEGER)")
+    other.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(0.1, other.execute, ("COMMIT",))
+    timer.start()
+    with MachineStore(url) as store:
+        store.create(Lamp, machine_id="l1")
+    timer.join()
+    other.close()
+
+
+def test_a_new_file_that_stays_locked_is_told(url, path):
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("CREATE TABLE theirs (a INTEGER)")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(JournalError, match=r"another program has locked it for too long.*busy_timeout"):
+        MachineStore(url, busy_timeout=0.05)
+    other.close()
+
+
+def test_a_shared_memory_of_sqlite_s_own_is_no_file():
+    with MachineStore("sqlite:///file:shared?mode=memory&cache=shared&uri=true") as store:
+        store.create(Lamp, machine_id="l1").fire("switch_on")
+        assert store.load(Lamp, "l1").state == "on"

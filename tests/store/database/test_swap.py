@@ -120,7 +120,7 @@ def test_sessions_that_the_server_ends_are_not_noticed_by_a_machine(store, postg
     lamp.fire("switch_on")
     name = postgres_url.rpartition("/")[2]
     postgres.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
         "WHERE datname = current_database() AND pid <> pg_backend_pid()",
         name,
     )
