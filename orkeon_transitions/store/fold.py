@@ -308,7 +308,8 @@ class _Fold:
         self._note("gap", f"transition {record.ordinal} failed, but was not recorded", record.line)
 
     def _joined(self, record: JournalRecord) -> None:
-        if self.last is not None:
+        # Under another definition a machine may have been sent to another state: that is said by itself.
+        if self.last is not None and record.definition == self.last.definition:
             self._look_for_gap(record, self.ordinal)
         self.state = record.to_state
         self.ordinal = record.ordinal or 0

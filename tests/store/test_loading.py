@@ -175,6 +175,15 @@ def test_replay_tells_of_the_change(store, tmp_path):
     assert "definition-changed" in codes
 
 
+def test_a_migration_is_no_gap(store, tmp_path):
+    lamp = store.load(StateMachine, RENAMED, "l1", migrate={"on": "bright", "off": "dark"})
+    lamp.fire("switch_off")
+    store.export_journal("l1", tmp_path / "l1.jsonl")
+    told = replay(tmp_path / "l1.jsonl", load_definition(RENAMED))
+    assert [anomaly.code for anomaly in told.anomalies if anomaly.line > 1] == []
+    assert (told.final_state, told.histogram) == ("dark", {"dark": 2, "bright": 1})
+
+
 # -------------------------------------------------------------------------------------------------- damaged
 @pytest.mark.parametrize("damage", ["", "{", "[]", "null", '{"version": 9}', '{"state": 1}'])
 def test_a_damaged_snapshot_is_told_and_the_rest_goes_on(store, damage):
