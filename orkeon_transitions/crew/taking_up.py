@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from orkeon_transitions.crew.config import CrewConfig
 from orkeon_transitions.crew.fingerprint import Fingerprint, changes, fingerprint
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.recording import RunRecorder
-from orkeon_transitions.crew.run_log import ENDED, RecordedMachine, RecordedRun, RunLog
+from orkeon_transitions.crew.run_log import ENDED, RecordedMachine, RecordedRun, RunHold, RunLog
 from orkeon_transitions.definition.names import camel_case
 from orkeon_transitions.definition.places import Source
 from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, Problem
@@ -110,7 +111,7 @@ def readable(log: RunLog, run_id: str) -> RecordedRun:
 
 async def begun(log: RunLog, run_id: str, origin: Origin) -> RunRecorder:
     """Begins to write a run down; errors as for `RunLog.begin`."""
-    return RunRecorder(await asyncio.to_thread(log.begin, run_id, origin.to_note()))
+    return RunRecorder(await _held(partial(log.begin, run_id, origin.to_note())))
 
 
 async def taken_up(
@@ -125,9 +126,23 @@ async def taken_up(
         take_over: Whether to do so though another process seems to work on it.
     """
     note = None if origin is None else origin.to_note()
-    hold = await asyncio.to_thread(log.take_up, run_id, take_over=take_over, note=note)
-    found = await asyncio.to_thread(log.read, run_id)
-    return RunRecorder(hold), found.machines
+    recorder = RunRecorder(await _held(partial(log.take_up, run_id, take_over=take_over, note=note)))
+    try:
+        found = await asyncio.to_thread(log.read, run_id)
+    except BaseException:
+        recorder.interrupt()
+        raise
+    return recorder, found.machines
+
+
+async def _held(take: Callable[[], RunHold]) -> RunHold:
+    """Takes hold of a run in a thread; a cancellation that comes meanwhile lets go of it again."""
+    taking = asyncio.ensure_future(asyncio.to_thread(take))
+    try:
+        return await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        RunRecorder(await taking).interrupt()
+        raise
 
 
 def check_unchanged(run_id: str, before: Origin, now: Origin, source: Source) -> None:

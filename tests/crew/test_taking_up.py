@@ -1,12 +1,13 @@
 """Taking a run up: who may, and with which crew and inputs."""
 
 import asyncio
+import copy
 
 import pytest
 
 from orkeon_transitions.crew import MemoryRunLog, load_crew
 from orkeon_transitions.crew.run_log import RunLog
-from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, StaleMachineError
+from orkeon_transitions.errors import CrewDefinitionError, DefinitionError, OrkeonError, StaleMachineError
 from tests.crew.dying import INPUTS, THREE, died, interrupted, only, resumed, three
 from tests.crew.scripted import crew_of_one, hang
 
@@ -192,3 +193,48 @@ def test_it_is_awaited_inside_of_a_loop():
             three().resume_sync("r", run_log=MemoryRunLog())
 
     asyncio.run(main())
+
+
+class Altered:
+    """A log that tells of its runs otherwise than they were written."""
+
+    def __init__(self, log, alter):
+        self._log = log
+        self._alter = alter
+
+    def begin(self, *given):
+        return self._log.begin(*given)
+
+    def take_up(self, *given, **options):
+        return self._log.take_up(*given, **options)
+
+    def read(self, run_id):
+        run = copy.deepcopy(self._log.read(run_id))
+        self._alter(run)
+        return run
+
+
+def test_a_machine_of_another_release_is_named():
+    log, crew = MemoryRunLog(), three("graph")
+    interrupted(crew, log, one=hang)
+
+    def alter(run):
+        run.note["fingerprint"]["machines"]["graph_router"] = "older"
+
+    with pytest.raises(CrewDefinitionError, match=r"machines\.graph_router: has another definition"):
+        crew.resume_sync("r", run_log=Altered(log, alter))
+
+
+@pytest.mark.parametrize("name", ["r:crew", "r:task/one", "r/one"])
+def test_a_run_that_cannot_be_restored_is_left_as_it_was(name):
+    log, crew = MemoryRunLog(), three()
+    interrupted(crew, log, one=hang)
+
+    def alter(run):
+        machine = run.by_id[name]
+        machine.snapshot = machine.snapshot.model_copy(update={"state": "dreaming"})
+
+    with pytest.raises(DefinitionError, match="no state 'dreaming'"):
+        crew.resume_sync("r", run_log=Altered(log, alter))
+    assert log.read("r").status == "interrupted"
+    assert crew.resume_sync("r", run_log=log, executor=only()).success

@@ -206,6 +206,9 @@ class CrewRun:
             cancelled: Whether the run was cancelled.
             error: What broke the run off, such as a journal that cannot be written.
         """
+        is_interrupted = cancelled or error is not None
+        if is_interrupted and self.options.recorder is not None:
+            self.options.recorder.leave()
         if error is not None:
             self.stop(f"the run was broken off: {error}")
         for task in self.config.tasks.values():
@@ -213,9 +216,6 @@ class CrewRun:
                 self._leave(task, cancelled=cancelled)
         tasks = {task_id: self._results[task_id] for task_id in self.config.tasks}
         status = self._status(cancelled=cancelled)
-        is_interrupted = cancelled or error is not None
-        if is_interrupted and self.options.recorder is not None:
-            self.options.recorder.leave()
         self._life_cycles.run_ended(status)
         result = CrewResult(
             crew=self.config.name,
