@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LINE, REVIEW = "102-graph-orchestration", "103-ts-codebase-with-fsm"
+# At least so many, the end of the run among them.
 WRITES = {LINE: 42, REVIEW: 150}
 
 
@@ -40,10 +41,18 @@ def check(told):
 
 @pytest.mark.parametrize("crew", [LINE, REVIEW])
 def test_killed_after_the_last_write_there_is_nothing_to_resume(crew, tmp_path):
-    last, later = killed(crew, tmp_path, [WRITES[crew], WRITES[crew] + 1])
-    assert last["killed"]
-    assert "has ended (completed)" in last["refused"]
-    assert not later["killed"]
+    # What an earlier run has left in the folder is looked at by the next: the first one only makes it.
+    first, *told = killed(crew, tmp_path, [1000, *range(WRITES[crew] - 2, WRITES[crew] + 6)])
+    assert not first["killed"]
+    ends = ["whole" if not one["killed"] else "ended" if "refused" in one else "resumed" for one in told]
+    assert ends == sorted(ends, key=["resumed", "ended", "whole"].index)
+    assert ends.count("ended") == 1
+    assert {"resumed", "whole"} <= set(ends)
+    for one in told:
+        if "refused" in one:
+            assert "has ended (completed)" in one["refused"]
+        elif one["killed"]:
+            check(one)
 
 
 @pytest.mark.parametrize(
