@@ -17,17 +17,24 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pkgutil import iter_modules
 from types import FunctionType, ModuleType
 from typing import Any
 
 from tests.properties.differential.comparing import Breaking, breaks
 
 
-def replaced(module: ModuleType, old: str, new: str) -> Breaking:
-    """A copy in which one piece of text is another; it must be there once, so that nothing else is meant."""
-    source = inspect.getsource(module)
-    assert source.count(old) == 1, f"{module.__name__} has {old!r} {source.count(old)} times: choose another"
-    return lambda: _in_place_of(module, compile(source.replace(old, new), module.__file__ or "", "exec"))
+def replaced(old: str, new: str, room: str = "orkeon_transitions.runtime") -> Breaking:
+    """A copy of a room's module in which one piece of text is another.
+
+    The text must be in the room once, in whichever module, so that nothing else is meant.
+    """
+    folder = import_module(room).__path__
+    modules = [import_module(f"{room}.{each.name}") for each in iter_modules(folder)]
+    found = [module for module in modules for _ in range(inspect.getsource(module).count(old))]
+    assert len(found) == 1, f"{room} has {old!r} {len(found)} times: choose another text"
+    source = inspect.getsource(found[0]).replace(old, new)
+    return lambda: _in_place_of(found[0], compile(source, found[0].__file__ or "", "exec"))
 
 
 @contextmanager

@@ -196,10 +196,10 @@ def odd_answers(life: Life) -> tuple[Any, ...]:
         return False
 
     if life.world.is_async:
-        return ("yes", "", None, 0, 1, [], [0], Unsure(), steps())
+        return ("yes", "", None, None, None, 0, 1, [], [0], Unsure(), steps())
     made = later()
     made.close()  # it is never awaited by a plain machine; closed, it warns of nothing
     assert inspect.isawaitable(made)
     awaited_too = awaited()
     awaited_too.close()
-    return ("yes", "", None, 0, 1, [], [0], Unsure(), steps(), made, awaited_too)
+    return ("yes", "", None, None, None, 0, 1, [], [0], Unsure(), steps(), made, awaited_too)

@@ -55,7 +55,7 @@ def difference(world: World) -> Difference | None:
     return parted(world, lived(world, "stock"), lived(world, "auto"))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def reference(seed: int) -> tuple[World, list[Any]]:
     """A world, and what could be noticed in it on the reference; kept, as many are compared with it."""
     world = draw(seed)
