@@ -15,10 +15,12 @@ from typing import Any
 from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, ToolCall
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.executors import TaskContext, WorkFailedError
+from orkeon_transitions.crew.mcp import ToolServers
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.prompts import resumed_prompt, system_prompt, task_prompt
 from orkeon_transitions.crew.results import TaskOutcome, Usage, check_usage
 from orkeon_transitions.crew.tool import Tool, ToolError
+from orkeon_transitions.crew.tool_names import named_for_models
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
@@ -35,18 +37,18 @@ class AgentLoop:
         tools: Every tool of the crew, by name.
         mounts: What the model is told of the folders.
         goal: The crew's goal.
+        servers: Where the other tools that are named come from.
     """
 
     model: ChatModel
     tools: Mapping[str, Tool]
     mounts: Sequence[Mount] = ()
     goal: str = ""
+    servers: ToolServers | None = None
 
     async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         """Goes on with the task's conversation until the model answers or the machine stops it."""
         names = agent.tools if task.tools is None else task.tools
-        allowed = {name: self.tools[name] for name in names}
-        attempt = _Attempt(self.model, allowed, context)
         if not context.messages:
             context.messages += [
                 Message("system", system_prompt(agent, self.goal)),
@@ -57,9 +59,23 @@ class AgentLoop:
         if context.feedback:
             context.messages.append(Message("user", context.feedback))
         try:
-            return await attempt.run()
+            return await _Attempt(self.model, await self._allowed(names, context), context).run()
         except WorkFailedError as error:
             return TaskOutcome(False, context.partial, str(error))
+
+    async def close(self) -> None:
+        """Ends what was started for a run."""
+        if self.servers is not None:
+            await self.servers.close()
+
+    async def _allowed(self, names: Sequence[str], context: TaskContext) -> dict[str, Tool]:
+        """The tools that are named; the server of one may have to be started first, which is work, too."""
+        remote = [name for name in names if name not in self.tools]
+        if self.servers is None or not remote:
+            return {name: self.tools[name] for name in names}
+        work = context.attempted(self.servers.tools, remote)
+        found = await context.machine.during(work, done=None, failed="fail")
+        return {name: self.tools.get(name) or found[name] for name in names}
 
 
 class _Attempt:
@@ -68,7 +84,8 @@ class _Attempt:
     def __init__(self, model: ChatModel, tools: Mapping[str, Tool], context: TaskContext) -> None:
         self._model = model
         self._tools = tools
-        self._specs = [tool.spec for tool in tools.values()]
+        self._named = named_for_models(tools.values())
+        self._specs = [replace(tool.spec, name=name) for name, tool in self._named.items()]
         self._context = context
         self._machine = context.machine
 
@@ -119,7 +136,7 @@ class _Attempt:
         answers: list[str] = []
         ran = 0
         try:
-            for call in calls:
+            for call in map(self._meant, calls):
                 if self._context.is_over:
                     break
                 if await self._admitted(call, answers):
@@ -149,10 +166,15 @@ class _Attempt:
             answers.append(self._refusal(call, str(result.refusal and result.refusal.message)))
         return False
 
+    def _meant(self, call: ToolCall) -> ToolCall:
+        """A call under the tool's own name, whatever the model was told."""
+        tool = self._named.get(call.name)
+        return call if tool is None else replace(call, name=tool.name)
+
     def _refusal(self, call: ToolCall, message: str) -> str:
         if call.name in self._tools:
             return f"refused: {message}"
-        return f"refused: you have no tool '{call.name}', only: {', '.join(self._tools) or 'none'}"
+        return f"refused: you have no tool '{call.name}', only: {', '.join(self._named) or 'none'}"
 
     async def _run(self, call: ToolCall, answers: list[str]) -> None:
         """Runs a tool: the work of the state `tool_calling`."""

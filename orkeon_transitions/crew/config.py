@@ -9,6 +9,7 @@ from typing import Any
 
 from orkeon_transitions.crew.breaker_block import BreakerBlock
 from orkeon_transitions.crew.graph_block import GraphBlock
+from orkeon_transitions.crew.mcp.block import McpServer
 from orkeon_transitions.crew.mounts import MountSpec
 
 
@@ -78,6 +79,7 @@ class CrewConfig:
         mounts: Folders that the tools may touch.
         anchors: Texts by the name under which other texts call them, as in `*tone`.
         llm: The model of all agents, as written.
+        mcp_servers: Where tools come from that are called `server.tool`, by name.
         agents: By key, in file order.
         tasks: By key, in file order.
         folder: Where relative folders of the host are looked for.
@@ -93,6 +95,7 @@ class CrewConfig:
     mounts: tuple[MountSpec, ...] = ()
     anchors: Mapping[str, str] = field(default_factory=dict)
     llm: Any = None
+    mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
     agents: Mapping[str, AgentConfig] = field(default_factory=dict)
     tasks: Mapping[str, TaskConfig] = field(default_factory=dict)
     folder: Path = Path()

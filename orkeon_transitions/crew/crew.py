@@ -17,10 +17,11 @@ from orkeon_transitions.crew.chat import ChatModel
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
 from orkeon_transitions.crew.loader import LoadedCrew, read_crew
+from orkeon_transitions.crew.mcp import ToolServers
 from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
 from orkeon_transitions.crew.observing import CrewObserver
 from orkeon_transitions.crew.offline import OfflineModel
-from orkeon_transitions.crew.packaged import example_file, example_functions, example_names, output_folder
+from orkeon_transitions.crew.packaged import example_functions, found_crew, output_folder
 from orkeon_transitions.crew.placeholders import filled
 from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
 from orkeon_transitions.crew.processes.process import Journal
@@ -31,7 +32,7 @@ from orkeon_transitions.crew.tool import Tool, as_tool
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.names import nearest
 from orkeon_transitions.definition.source import is_text
-from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, Problem
+from orkeon_transitions.errors import OrkeonError
 
 
 def load_crew(
@@ -59,7 +60,7 @@ def load_crew(
     if isinstance(what, str) and is_text(what):
         own = _by_name(map(as_tool, tools))
         return Crew(read_crew(what, tools=[*BUILTIN_NAMES, *own], strict=strict), own)
-    file = _found(what)
+    file = found_crew(what)
     own = _by_name(map(as_tool, [*example_functions(file), *tools]))
     read = read_crew(file, tools=[*BUILTIN_NAMES, *own], strict=strict)
     output = output_folder(file)
@@ -314,7 +315,16 @@ class Crew:
             tools=self._tools,
             mounts=self.mounts,
             goal=goal,
+            servers=self._servers(),
         )
+
+    def _servers(self) -> ToolServers:
+        """The MCP servers for one run; those that are needed can be started, as far as can be told."""
+        servers = ToolServers(self.config.mcp_servers, self.config.folder)
+        by_agents = [name for agent in self.agents.values() for name in agent.tools]
+        by_tasks = [name for task in self.tasks.values() for name in task.tools or ()]
+        servers.check({*by_agents, *by_tasks})
+        return servers
 
 
 def _outside(name: str, instead: str, begin: Callable[[], Coroutine[Any, Any, CrewResult]]) -> CrewResult:
@@ -335,6 +345,14 @@ def _checked(run_log: RunLog) -> RunLog:
 
 
 async def _run(config: CrewConfig, options: RunOptions) -> CrewResult:
+    try:
+        return await _run_to_its_end(config, options)
+    finally:
+        if isinstance(options.executor, AgentLoop):
+            await options.executor.close()
+
+
+async def _run_to_its_end(config: CrewConfig, options: RunOptions) -> CrewResult:
     try:
         run = CrewRun(config, options)
     except BaseException:
@@ -365,30 +383,6 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
             raise ValueError(f"two tools are called '{one.name}'")
         named[one.name] = one
     return named
-
-
-def _found(what: str | os.PathLike[str]) -> Path:
-    """The file or folder that is named; for the name of a packaged example, its file."""
-    if not os.fspath(what):
-        # Such as a variable that is not set: never the folder that we happen to be in.
-        raise _refused(what, "an empty name is no crew")
-    path = Path(what)
-    try:
-        is_there = path.exists()
-    except OSError:  # such as a name that is too long: whoever reads the file says so
-        return path
-    if is_there:
-        return path
-    packaged = example_file(what)
-    if packaged is None and path.suffix not in {".yaml", ".yml"}:
-        names = example_names()
-        message = f"there is no such file, and no packaged crew of that name ({', '.join(names)})"
-        raise _refused(what, message, nearest(os.fspath(what), names))
-    return packaged or path
-
-
-def _refused(what: str | os.PathLike[str], message: str, hint: str | None = None) -> CrewDefinitionError:
-    return CrewDefinitionError([Problem(os.fspath(what), None, None, "", message, hint)])
 
 
 def _placed(spec: MountSpec, folder: Path, output: Path | None) -> Mount:

@@ -30,7 +30,7 @@ def check_references(
             well be in what could not.
         warn: Told what is probably a mistake.
     """
-    known_tools = _Known("tool", tools, more=f"; {OWN_TOOLS}")
+    known_tools = _KnownTools(tools, config)
     known_agents, known_tasks = (
         _Known(part.removesuffix("s"), _ids(source, part), is_whole=not {part, "crew"} & set(unread))
         for part in ("agents", "tasks")
@@ -91,6 +91,34 @@ class _Known:
                 at = _place_in_list(source, path, name)
                 message = f"unknown {self._kind} '{name}'{self._listed}{self._more}"
                 source.problem(at, message, source.hint(" ".join(name.split()), self._names))
+
+
+class _KnownTools(_Known):
+    """The tools that may be named; those of a server are known by what the file says of it, if anything."""
+
+    def __init__(self, names: Collection[str], config: CrewConfig) -> None:
+        super().__init__("tool", names, more=f"; {OWN_TOOLS}")
+        self._servers = config.mcp_servers
+
+    def check(self, source: Source, path: Path, used: Collection[str]) -> None:
+        local = [name for name in used if name in self._names or not self._is_of_server(name)]
+        super().check(source, path, local)
+        for name in used:
+            if name not in local:
+                self._check_remote(source, _place_in_list(source, path, name), name)
+
+    def _is_of_server(self, name: str) -> bool:
+        return "." in name and name.partition(".")[0] in self._servers
+
+    def _check_remote(self, source: Source, at: Path, name: str) -> None:
+        server_name, _, own = name.partition(".")
+        offered = self._servers[server_name].tools
+        if not own:
+            source.problem(at, f"'{name}' names no tool: one of a server is called '{server_name}.tool'")
+        elif offered is not None and own not in offered:
+            hint = source.hint(own, offered)
+            meant = hint and f"{server_name}.{hint}"
+            source.problem(at, f"the server '{server_name}' may not offer a tool '{own}'", meant)
 
 
 def _ids(source: Source, part: str) -> list[str]:

@@ -39,10 +39,11 @@ def _names(text: str) -> frozenset[str]:
 
 CREW = KeyTable(
     known=_names(
-        "name goal process circuit_breaker graph_config manager_agent mounts anchors llm agents tasks"
+        """name goal process circuit_breaker graph_config manager_agent mounts anchors llm agents tasks
+        mcp_servers"""
     ),
     later=_names(
-        """manager_llm planning planning_llm human_input guardrails guardrail mcp_servers mcp consensus
+        """manager_llm planning planning_llm human_input guardrails guardrail mcp consensus
         consensus_config execution_budget autonomous_config response_schema knowledge knowledge_sources
         embedder max_concurrency parallel_config include"""
     ),

@@ -15,6 +15,7 @@ from orkeon_transitions.crew.foreign import foreign
 from orkeon_transitions.crew.graph_block import GraphBlock, read_graph_block
 from orkeon_transitions.crew.keys import AGENT, CREW, KINDS, LATER_PROCESSES, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.layouts import CrewFiles, read_files
+from orkeon_transitions.crew.mcp.block import read_servers
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
@@ -94,6 +95,7 @@ class _CrewReader:
             mounts=self._mounts(block),
             anchors=self._anchors.texts,
             llm=block.get("llm"),
+            mcp_servers=read_servers(self._source, block.get("mcp_servers"), block.at("mcp_servers")),
             agents=agents,
             tasks=tasks,
             folder=self._files.folder,

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
+from orkeon_transitions.definition.names import nearest
+from orkeon_transitions.errors import CrewDefinitionError, Problem
 from orkeon_transitions.examples import functions_of
 
 CREW_FILE = "crew.yaml"
@@ -43,6 +45,30 @@ def output_folder(file: Path) -> Path | None:
     return None if name is None else Path.cwd() / OUTPUT_FOLDER / name
 
 
+def found_crew(what: str | os.PathLike[str]) -> Path:
+    """The file or folder that is named; for the name of a packaged example, its file.
+
+    Raises:
+        CrewDefinitionError: There is neither.
+    """
+    if not os.fspath(what):
+        # Such as a variable that is not set: never the folder that we happen to be in.
+        raise _refused(what, "an empty name is no crew")
+    path = Path(what)
+    try:
+        is_there = path.exists()
+    except OSError:  # such as a name that is too long: whoever reads the file says so
+        return path
+    if is_there:
+        return path
+    packaged = example_file(what)
+    if packaged is None and path.suffix not in {".yaml", ".yml"}:
+        names = example_names()
+        message = f"there is no such file, and no packaged crew of that name ({', '.join(names)})"
+        raise _refused(what, message, nearest(os.fspath(what), names))
+    return packaged or path
+
+
 def _example_of(file: Path) -> str | None:
     """The packaged example to which a crew's file or folder belongs."""
     root = _examples().resolve()
@@ -55,3 +81,7 @@ def _example_of(file: Path) -> str | None:
 
 def _examples() -> Path:
     return Path(str(resources.files("orkeon_transitions").joinpath("examples")))
+
+
+def _refused(what: str | os.PathLike[str], message: str, hint: str | None = None) -> CrewDefinitionError:
+    return CrewDefinitionError([Problem(os.fspath(what), None, None, "", message, hint)])

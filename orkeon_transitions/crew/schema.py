@@ -7,6 +7,7 @@ from typing import Any
 
 from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
+from orkeon_transitions.crew.mcp.schema import servers_schema
 from orkeon_transitions.crew.resolution import RETRY_CYCLES
 from orkeon_transitions.definition.schema import Schema, both_spellings, machine_schema, said
 
@@ -61,6 +62,7 @@ def _crew_keys() -> Mapping[str, Schema]:
         "anchors": said("Texts that others call by name, as in `*tone`.", _ANCHORS),
         "mounts": said("Folders that tools may touch: 'host:/virtual:ro' or ':rw'.", _NAMES),
         "llm": _MODEL,
+        "mcp_servers": said("Servers whose tools are called `server.tool`, by name.", servers_schema()),
         "agents": said("The agents by id.", _members("agent")),
         "tasks": said("The tasks by id.", _members("task")),
     }
