@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,16 @@ from orkeon_transitions.crew.observing import CrewObserver
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_functions, found_crew, output_folder
 from orkeon_transitions.crew.placeholders import filled
-from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
+from orkeon_transitions.crew.processes import RunOptions
 from orkeon_transitions.crew.processes.process import Journal
 from orkeon_transitions.crew.results import CrewResult
 from orkeon_transitions.crew.run_log import RunLog
+from orkeon_transitions.crew.running import at_least_one, checked_log, outside_of_a_loop, run_to_its_end
 from orkeon_transitions.crew.taking_up import Origin, begun, check_unchanged, has_changed, readable, taken_up
 from orkeon_transitions.crew.tool import Tool, as_tool
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.names import nearest
 from orkeon_transitions.definition.source import is_text
-from orkeon_transitions.errors import OrkeonError
 
 
 def load_crew(
@@ -185,9 +185,9 @@ class Crew:
         )
         if run_log is not None:
             origin = self._origin(given, options.unavailable)
-            recorder = await begun(_checked(run_log), options.run_id, origin)
+            recorder = await begun(checked_log(run_log), options.run_id, origin)
             options = replace(options, recorder=recorder)
-        return await _run(config, options)
+        return await run_to_its_end(config, options)
 
     async def resume(
         self,
@@ -229,7 +229,7 @@ class Crew:
             OrkeonError: There is no such run, or it has ended.
             Exception: As for `run`.
         """
-        found = await asyncio.to_thread(readable, _checked(run_log), run_id)
+        found = await asyncio.to_thread(readable, checked_log(run_log), run_id)
         before = Origin.from_note(found.note)
         given = dict(before.inputs if inputs is None else inputs)
         now = self._origin(given, before.unavailable)
@@ -247,7 +247,7 @@ class Crew:
             recorder=recorder,
             recorded=machines,
         )
-        return await _run(config, options)
+        return await run_to_its_end(config, options)
 
     def resume_sync(self, run_id: str, **options: Any) -> CrewResult:
         """Goes on with a run outside of an event loop; arguments as for `resume`.
@@ -255,7 +255,9 @@ class Crew:
         Raises:
             OrkeonError: An event loop is running: there, `await crew.resume(...)`.
         """
-        return _outside("resume_sync", "await crew.resume(...)", lambda: self.resume(run_id, **options))
+        return outside_of_a_loop(
+            "resume_sync", "await crew.resume(...)", lambda: self.resume(run_id, **options)
+        )
 
     def run_sync(self, inputs: Mapping[str, Any] | None = None, **options: Any) -> CrewResult:
         """Runs the crew outside of an event loop; arguments as for `run`.
@@ -263,7 +265,7 @@ class Crew:
         Raises:
             OrkeonError: An event loop is running: there, `await crew.run(...)`.
         """
-        return _outside("run_sync", "await crew.run(...)", lambda: self.run(inputs, **options))
+        return outside_of_a_loop("run_sync", "await crew.run(...)", lambda: self.run(inputs, **options))
 
     def _prepared(
         self,
@@ -286,7 +288,7 @@ class Crew:
             observer=observer or CrewObserver(),
             clock=clock,
             mounts=self._mounts,
-            concurrency=_at_least_one(concurrency),
+            concurrency=at_least_one(concurrency),
         )
 
     def _origin(self, inputs: Mapping[str, Any], unavailable: Collection[str]) -> Origin:
@@ -325,55 +327,6 @@ class Crew:
         by_tasks = [name for task in self.tasks.values() for name in task.tools or ()]
         servers.check({*by_agents, *by_tasks})
         return servers
-
-
-def _outside(name: str, instead: str, begin: Callable[[], Coroutine[Any, Any, CrewResult]]) -> CrewResult:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(begin())
-    raise OrkeonError(f"{name} cannot be used while an event loop runs: {instead} instead")
-
-
-def _checked(run_log: RunLog) -> RunLog:
-    if not isinstance(run_log, RunLog):
-        raise TypeError(
-            f"a run log has begin, read and take_up, {type(run_log).__name__} has not: "
-            "store.runs is the one of a MachineStore"
-        )
-    return run_log
-
-
-async def _run(config: CrewConfig, options: RunOptions) -> CrewResult:
-    try:
-        return await _run_to_its_end(config, options)
-    finally:
-        if isinstance(options.executor, AgentLoop):
-            await options.executor.close()
-
-
-async def _run_to_its_end(config: CrewConfig, options: RunOptions) -> CrewResult:
-    try:
-        run = CrewRun(config, options)
-    except BaseException:
-        if options.recorder is not None:
-            options.recorder.interrupt()
-        raise
-    try:
-        await PROCESSES[run.config.process](run)
-    except Exception as error:
-        run.finish(error=error)
-        raise
-    except BaseException:  # a cancellation, or what ends the program
-        run.finish(cancelled=True)
-        raise
-    return run.finish()
-
-
-def _at_least_one(concurrency: int) -> int:
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
-        raise ValueError(f"concurrency must be a whole number from 1, not {concurrency!r}")
-    return concurrency
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

@@ -1,0 +1,81 @@
+"""A run of a crew, from its options to its end, and what may be given to one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from orkeon_transitions.crew.agent_loop import AgentLoop
+from orkeon_transitions.crew.config import CrewConfig
+from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
+from orkeon_transitions.crew.results import CrewResult
+from orkeon_transitions.crew.run_log import RunLog
+from orkeon_transitions.errors import OrkeonError
+
+
+def outside_of_a_loop(
+    name: str, instead: str, begin: Callable[[], Coroutine[Any, Any, CrewResult]]
+) -> CrewResult:
+    """What `begin` gives, run on an event loop of its own.
+
+    Raises:
+        OrkeonError: A loop runs here: `name` cannot be used, `instead` can.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(begin())
+    raise OrkeonError(f"{name} cannot be used while an event loop runs: {instead} instead")
+
+
+def checked_log(run_log: RunLog) -> RunLog:
+    """A run log, if it is one.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if not isinstance(run_log, RunLog):
+        raise TypeError(
+            f"a run log has begin, read and take_up, {type(run_log).__name__} has not: "
+            "store.runs is the one of a MachineStore"
+        )
+    return run_log
+
+
+async def run_to_its_end(config: CrewConfig, options: RunOptions) -> CrewResult:
+    """Runs a crew whose placeholders are filled; what the agent loop has opened is closed then."""
+    try:
+        return await _finished(config, options)
+    finally:
+        if isinstance(options.executor, AgentLoop):
+            await options.executor.close()
+
+
+async def _finished(config: CrewConfig, options: RunOptions) -> CrewResult:
+    try:
+        run = CrewRun(config, options)
+    except BaseException:
+        if options.recorder is not None:
+            options.recorder.interrupt()
+        raise
+    try:
+        await PROCESSES[run.config.process](run)
+    except Exception as error:
+        run.finish(error=error)
+        raise
+    except BaseException:  # a cancellation, or what ends the program
+        run.finish(cancelled=True)
+        raise
+    return run.finish()
+
+
+def at_least_one(concurrency: int) -> int:
+    """How many may run at once.
+
+    Raises:
+        ValueError: It is no whole number from 1.
+    """
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise ValueError(f"concurrency must be a whole number from 1, not {concurrency!r}")
+    return concurrency
