@@ -99,7 +99,7 @@ async def connected(server: McpServer, folder: Path) -> AsyncIterator[Connection
         async with _client(server, folder, words) as client:
             yield Connection(await _listed(client), client, words, hidden)
     except Exception as error:  # noqa: BLE001 - groups of errors of several packages, told in words
-        raise ServerError(hidden(_said(error, words))) from None
+        raise ServerError(f"the MCP server '{server.name}': {hidden(_said(error, words))}") from None
 
 
 @asynccontextmanager
