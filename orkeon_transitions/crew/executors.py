@@ -43,6 +43,8 @@ class TaskContext:
             such as a payment, can be asked twice.
         is_resumed: Whether another process has worked on this before, on this machine.
         answered: How often a tool has answered each call, by the call's key.
+        question: What kind of question this is, such as `assignment` or `ballot`, where it is no task of the
+            crew but one that the process asks an agent; else empty.
     """
 
     machine: AsyncTaskExecution
@@ -57,6 +59,7 @@ class TaskContext:
     idempotency_key: str = ""
     is_resumed: bool = False
     answered: Counter[str] = field(default_factory=Counter)
+    question: str = ""
 
     @property
     def outputs(self) -> dict[str, str]:

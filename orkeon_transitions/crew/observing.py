@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+from orkeon_transitions.crew.decisions import Decision
 from orkeon_transitions.crew.results import CrewResult, TaskResult
 from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.runtime.callbacks import is_async, is_generator
@@ -115,6 +116,8 @@ class CrewObserver:
         task_retried: Told of each task that failed and will be begun again by the process.
         status_moved: Told of each transition of the life cycles of the crew, its agents and its tasks.
         task_restored: Told of each task that had ended before a run was resumed, in place of `task_finished`.
+        decided: Told of each decision of the process or of an agent that it asked; in a run that goes on, of
+            those from before as well.
     """
 
     task_started: Callable[[TaskStarted], Any] | None = None
@@ -124,6 +127,7 @@ class CrewObserver:
     task_retried: Callable[[TaskRetried], Any] | None = None
     status_moved: Callable[[StatusMoved], Any] | None = None
     task_restored: Callable[[TaskRestored], Any] | None = None
+    decided: Callable[[Decision], Any] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from orkeon_transitions.breaker import CircuitBreakerPolicy
@@ -23,6 +24,9 @@ from orkeon_transitions.machines import TaskExecution, TaskExecutionGuardContext
 
 MOST_REPEATS = 4
 RETRY_CYCLES = 2
+QUESTION: Mapping[str, int] = MappingProxyType(
+    {"max_retries": 2, "max_tool_calls_per_round": 0, "max_validation_retries": 2, "max_questions": 0}
+)
 _NO_TIMEOUT = timedelta(0)
 
 AnyBlock = BreakerBlock | Mapping[str, Any] | None
@@ -148,6 +152,20 @@ def running_limits(config: CrewConfig, task: TaskConfig) -> TaskLimits:
         update["max_repeats"] = MOST_REPEATS
         origins["max_repeats"] = "default"
     return TaskLimits(policy.model_copy(update=update), guards, origins)
+
+
+def question_limits(config: CrewConfig) -> TaskLimits:
+    """Works out the limits of a question that a process asks an agent besides the tasks.
+
+    It has no tools, two retries and two further answers in place of one that cannot be read; its counts are
+    those that this needs. Its times are the crew's, those of `strict` where the crew says nothing, and a trip
+    never raises.
+    """
+    crew = _read(config.circuit_breaker)
+    needed = TaskExecution.default_policy(**QUESTION)
+    update = {name: getattr(needed, name) for name in ("max_transitions", "max_state_visits")}
+    policy = resolve_policy(crew, None).model_copy(update={**update, "use_degraded_mode": True})
+    return TaskLimits(policy, QUESTION, dict.fromkeys(CircuitBreakerPolicy.model_fields, "question"))
 
 
 def graph_limits(config: CrewConfig) -> GraphLimits:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from orkeon_transitions.crew.decisions import Decision
 from orkeon_transitions.facts import TransitionResult
 
 
@@ -178,10 +179,11 @@ class CrewResult:
         status: How the run ended.
         output: The output of the last task that gave one.
         error: What failed or was cut short, task by task, or None.
-        usage: What all tasks spent.
+        usage: What all tasks spent, and the questions that the process asked besides.
         tasks: By task key, in file order.
         run_id: The run's own name; the task machines are `<run_id>/<task>`, further ones `<run_id>/<task>#2`.
         states: Where the life cycles of the crew, its agents and its tasks ended.
+        decisions: What was decided on the way, in order: who does a task, whether an output is accepted.
     """
 
     crew: str
@@ -192,6 +194,7 @@ class CrewResult:
     tasks: Mapping[str, TaskResult]
     run_id: str
     states: Mapping[str, Any] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -209,6 +212,7 @@ class CrewResult:
             "error": self.error,
             "usage": self.usage.to_dict(),
             "states": dict(self.states),
+            "decisions": [decision.to_dict() for decision in self.decisions],
             "tasks": [task.to_dict() for task in self.tasks.values()],
         }
 

@@ -21,12 +21,14 @@ STATUS_OF: Mapping[str, TaskRunStatus] = {
 }
 
 
-def status_of(snapshot: Snapshot) -> TaskRunStatus | None:
+def status_of(machine: RecordedMachine) -> TaskRunStatus | None:
     """How a task's machine ended; None: it has not."""
+    snapshot = machine.snapshot
     if snapshot.state in STATUS_OF:
         return STATUS_OF[snapshot.state]
-    used_up = snapshot.state == TaskState.FAILED and _retries_left(snapshot) <= 0
-    return TaskRunStatus.FAILED if used_up or snapshot.trip is not None else None
+    is_over = _retries_left(snapshot) <= 0 or machine.note.get("is_given_up", False)
+    has_failed = snapshot.state == TaskState.FAILED and is_over
+    return TaskRunStatus.FAILED if has_failed or snapshot.trip is not None else None
 
 
 def _retries_left(snapshot: Snapshot) -> int:
@@ -48,6 +50,7 @@ class RecordedMachines:
             if "task" in machine.note:
                 self._of_tasks[machine.note["task"]].append(machine)
         self._last = {task: machines[-1] for task, machines in self._of_tasks.items()}
+        self._pieces = {machine.machine_id: machine for machine in machines if "piece" in machine.note}
 
     def snapshot(self, machine_id: str) -> Snapshot | None:
         """Where a machine is, or None."""
@@ -66,9 +69,23 @@ class RecordedMachines:
     def has_ended(self, task: str) -> bool:
         """Whether there is a next machine of a task, and it has ended."""
         found = self.next_of(task)
-        return found is not None and status_of(found.snapshot) is not None
+        return found is not None and status_of(found) is not None
 
-    def last(self) -> Iterator[tuple[str, str, TaskRunStatus | None]]:
-        """For each task that was begun: its key, the key of the agent, and how its last machine ended."""
+    def piece(self, machine_id: str) -> RecordedMachine | None:
+        """The machine of a piece of work that is no task by itself, or None."""
+        return self._pieces.get(machine_id)
+
+    def has_ended_piece(self, machine_id: str) -> bool:
+        """Whether there is such a machine, and it has ended."""
+        found = self.piece(machine_id)
+        return found is not None and status_of(found) is not None
+
+    def of_agents(self) -> Iterator[tuple[str, TaskRunStatus | None]]:
+        """For each piece of work that an agent has begun: the key of the agent, and how it ended last."""
+        for machine in [*self._last.values(), *self._pieces.values()]:
+            yield machine.note["agent"], status_of(machine)
+
+    def last(self) -> Iterator[tuple[str, TaskRunStatus | None]]:
+        """For each task that was begun: its key, and how its last machine ended."""
         for task, machine in self._last.items():
-            yield task, machine.note["agent"], status_of(machine.snapshot)
+            yield task, status_of(machine)

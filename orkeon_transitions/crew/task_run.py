@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
+from orkeon_transitions.crew.decisions import Review, Verdict
 from orkeon_transitions.crew.deliverables import Deliverable
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext, WorkFailedError
-from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted, tell
+from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted, TaskText, tell
 from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
 from orkeon_transitions.crew.results import MachineRun, TaskResult, TaskRunStatus, Usage
 from orkeon_transitions.crew.resuming import STATUS_OF
@@ -27,6 +28,8 @@ from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 log = logging.getLogger(__name__)
 
 EMPTY_OUTPUT = "The output was empty. Answer with the expected output."
+# In `failed` no clock of the machine runs.
+LONGEST_WAIT = 60.0
 LOST_QUESTION = "the process that had asked a human has ended"
 
 
@@ -42,6 +45,8 @@ class TaskRun:
         observer: Who watches.
         deliverable: The file that the task promises, or None.
         before: What earlier machines made of the task, or None.
+        review: Judges each output, or None: nobody does.
+        is_piece: Whether this is no task of the crew by itself, but a piece of work that its process wants.
     """
 
     task: TaskConfig
@@ -51,10 +56,13 @@ class TaskRun:
     observer: CrewObserver
     deliverable: Deliverable | None = None
     before: TaskResult | None = None
+    review: Review | None = None
+    is_piece: bool = False
     _history: list[TransitionResult] = field(default_factory=list, init=False)
     _output: str = field(default="", init=False)
     _error: str | None = field(default=None, init=False)
     _has_answer: bool = field(default=False, init=False)
+    _is_given_up: bool = field(default=False, init=False)
     _record: MachineRecord | None = field(default=None, init=False)
 
     @property
@@ -69,6 +77,8 @@ class TaskRun:
             Exception: What the journal raises: no fact may be lost.
         """
         stop_listening = self._machine.on_transition(self._moved)
+        if self.observer.task_text is not None:
+            self.context.on_text = self._wrote
         tell(
             self.observer.task_started,
             TaskStarted(self.task.id, self.agent.id, self._machine, self.context.is_resumed),
@@ -86,12 +96,13 @@ class TaskRun:
     def progress(self) -> dict[str, Any]:
         """What the task has come to, as JSON data: noted beside each fact of its machine."""
         return {
-            "task": self.task.id,
+            "piece" if self.is_piece else "task": self.task.id,
             "agent": self.agent.id,
             "output": self._output,
             "partial": self.context.partial,
             "error": self.context.failure or self._error,
             "has_answer": self._has_answer,
+            "is_given_up": self._is_given_up,
             "feedback": self.context.feedback,
             "usage": self.context.usage.to_dict(),
             "file_before": self.deliverable and self.deliverable.before,
@@ -159,7 +170,7 @@ class TaskRun:
                 case TaskState.EXECUTING:
                     going_on = await self._work()
                 case TaskState.FAILED:
-                    going_on = await self._fire("retry")
+                    going_on = await self._may_help() and await self._fire("retry")
                 case _:
                     going_on = False
 
@@ -178,6 +189,15 @@ class TaskRun:
                 return await self._fire("fail")
             case _:
                 return True
+
+    async def _may_help(self) -> bool:
+        """Waits as long as the model asked for; False if another attempt would be in vain."""
+        seconds, self.context.retry_after = self.context.retry_after, 0.0
+        if self._is_given_up or seconds is None or seconds > LONGEST_WAIT:
+            return False
+        if seconds and self._machine.can_fire("retry"):
+            await asyncio.sleep(seconds)
+        return True
 
     async def _work(self) -> bool:
         """One turn of the executor, and what the machine makes of it."""
@@ -202,12 +222,32 @@ class TaskRun:
         return await self._fire("fail")
 
     async def _judge(self) -> bool:
-        """In this version an output is valid if there is any."""
-        if self._has_answer:
-            # Where the file could not be written the machine has gone on: the next turn sees where it is.
-            return not await self._deliver(self._output) or await self._fire("validation_passed")
-        self.context.feedback = EMPTY_OUTPUT
-        return await self._fire("validation_failed") or await self._fire("fail")
+        """In this version an output is valid if there is any, and whoever reviews it accepts it."""
+        if not self._has_answer:
+            return await self._send_back(EMPTY_OUTPUT)
+        if self.review is not None:
+            verdict = await self._reviewed(self.review)
+            if verdict is None:
+                return True
+            if verdict.feedback is not None:
+                self._error, self._is_given_up = verdict.feedback, verdict.is_final
+                return await self._send_back(verdict.feedback)
+        # Where the file could not be written the machine has gone on: the next turn sees where it is.
+        return not await self._deliver(self._output) or await self._fire("validation_passed")
+
+    async def _send_back(self, feedback: str) -> bool:
+        """The output is not accepted: there may be another one."""
+        self.context.feedback = feedback
+        sent_back = not self._is_given_up and await self._fire("validation_failed")
+        return sent_back or await self._fire("fail")
+
+    async def _reviewed(self, review: Review) -> Verdict | None:
+        """Lets somebody judge: the work of the state `validating`; None: the state was left meanwhile."""
+        try:
+            verdict: Verdict = await self._machine.during(review(self._output), done=None, failed=None)
+        except (CircuitBrokenError, StateLeftError):
+            return None
+        return verdict
 
     async def _deliver(self, output: str) -> bool:
         """Sees to it that the file is there: the work of the state `validating`; False if it cannot be."""
@@ -240,6 +280,9 @@ class TaskRun:
         self._history.append(transition)
         moved = TaskMoved(self.task.id, transition, self._machine.circuit_status)
         tell(self.observer.task_moved, moved)
+
+    def _wrote(self, text: str) -> None:
+        tell(self.observer.task_text, TaskText(self.task.id, self.agent.id, text))
 
     def _why(self) -> str:
         if reason := self._machine.circuit_status.broken_reason:

@@ -84,11 +84,12 @@ class LifeCycles:
 
     def _catch_up(self, recorded: RecordedMachines) -> None:
         """The process ended with the facts of tasks written down that these machines were not told of."""
-        last = [(task, agent, status) for task, agent, status in recorded.last() if task in self._tasks]
-        for task, _, status in last:
-            if status is not None and self._tasks[task].state is TaskStatusState.IN_PROGRESS:
+        for task, status in recorded.last():
+            if task not in self._tasks or self._tasks[task].state is not TaskStatusState.IN_PROGRESS:
+                continue
+            if status is not None:
                 self._tasks[task].fire(_TRIGGER_OF[status])
-        self._agents.catch_up((agent, status) for _, agent, status in last)
+        self._agents.catch_up(recorded.of_agents())
 
     @property
     def agents(self) -> Agents:
@@ -101,16 +102,24 @@ class LifeCycles:
 
     def task_began(self, task: str, agent: str) -> None:
         """An agent sets to work on a task, perhaps not for the first time."""
-        self._tasks[task].try_fire("retry")
-        # One that goes on has been started before.
-        self._tasks[task].try_fire("start")
+        self.task_opened(task)
         self._agents.began(agent)
 
     def attempt_ended(self, result: TaskResult) -> None:
         """What was begun has ended, well or not."""
-        self._tasks[result.id].fire(_TRIGGER_OF[result.status])
+        self.task_closed(result)
         agent = result.machines[-1].agent
         self._agents.ended(agent, failed=result.status is TaskRunStatus.FAILED)
+
+    def task_opened(self, task: str) -> None:
+        """A task is worked on, by whomever."""
+        self._tasks[task].try_fire("retry")
+        # One that goes on has been started before.
+        self._tasks[task].try_fire("start")
+
+    def task_closed(self, result: TaskResult) -> bool:
+        """A task has its result; False: it had it before."""
+        return bool(self._tasks[result.id].try_fire(_TRIGGER_OF[result.status]))
 
     def given_up(self, task: str) -> None:
         """Nobody will begin the task."""
@@ -175,9 +184,9 @@ class Agents:
             The agent; None if it is out of service, or all are.
         """
         if named:
-            return again or (named if self._is_available(named) else None)
+            return again or (named if self.is_available(named) else None)
         in_turn = [*self._names[self._turn :], *self._names[: self._turn]]
-        able = [name for name in in_turn if self._is_available(name)]
+        able = [name for name in in_turn if self.is_available(name)]
         sound = [name for name in able if self._machines[name].state is not AgentStatusState.ERROR]
         chosen = again or next(iter(sound or able), None)
         if chosen is not None:
@@ -202,7 +211,8 @@ class Agents:
         self._machines[name].fire("fail_task" if name in self._failed else "complete_task")
         self._failed.discard(name)
 
-    def _is_available(self, name: str) -> bool:
+    def is_available(self, name: str) -> bool:
+        """Whether an agent is not out of service."""
         return self._machines[name].state is not AgentStatusState.UNAVAILABLE
 
     def states(self) -> Mapping[str, str]:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
-from orkeon_transitions.crew.deliverables import Deliverable
-from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
+from orkeon_transitions.crew.config import CrewConfig, TaskConfig
+from orkeon_transitions.crew.decisions import Decision, Verdict
+from orkeon_transitions.crew.executors import AgentExecutor
 from orkeon_transitions.crew.mounts import Mounts
 from orkeon_transitions.crew.observing import CrewObserver, TaskRestored, TaskRetried, tell
 from orkeon_transitions.crew.ordering import in_order, in_waves
 from orkeon_transitions.crew.processes.life_cycles import LifeCycleRecord, LifeCycles
+from orkeon_transitions.crew.processes.workshop import Job, Workshop
 from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
-from orkeon_transitions.crew.resolution import running_limits
+from orkeon_transitions.crew.resolution import question_limits
 from orkeon_transitions.crew.results import CrewResult, CrewRunStatus, TaskResult, TaskRunStatus, Usage
 from orkeon_transitions.crew.resuming import RecordedMachines
 from orkeon_transitions.crew.run_log import RecordedMachine
 from orkeon_transitions.crew.task_run import TaskRun
 from orkeon_transitions.facts import Snapshot
-from orkeon_transitions.machines import AsyncTaskExecution
+
+__all__ = ["GAVE_SOMETHING", "CrewRun", "Job", "Journal", "RunOptions"]
 
 GAVE_SOMETHING = frozenset({TaskRunStatus.COMPLETED, TaskRunStatus.DEGRADED})
 # What makes a run end so, the gravest first.
@@ -74,21 +75,6 @@ class RunOptions:
     recorded: Sequence[RecordedMachine] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A task that may begin.
-
-    Attributes:
-        task: The task.
-        agent: Who will work.
-        earlier: What the tasks before it gave.
-    """
-
-    task: TaskConfig
-    agent: AgentConfig
-    earlier: Mapping[str, TaskResult]
-
-
 class CrewRun:
     """One run of a crew, whatever its process. A crew may have many at the same time.
 
@@ -108,9 +94,11 @@ class CrewRun:
         self._results: dict[str, TaskResult] = {}
         self._begun: dict[str, None] = {}
         self._retried: dict[str, TaskResult] = {}
-        self._machine_ids: set[str] = set()
         self._stopped: str | None = None
+        self._decisions: list[Decision] = []
+        self._asked = Usage()
         self._recorded = RecordedMachines(options.recorded)
+        self._workshop = Workshop(config, options, self._recorded)
         self._life_cycles = LifeCycles(
             config,
             options.unavailable,
@@ -120,26 +108,87 @@ class CrewRun:
             ),
         )
 
-    def prepare(self, task_id: str) -> Job | None:
-        """Gets a task ready: chooses the agent, gathers what the tasks before it gave.
-
-        Returns:
-            None: the task has ended, since a task that it needs gave nothing or there is no agent for it.
-        """
+    def can_begin(self, task_id: str) -> bool:
+        """Whether the tasks that a task needs have given something; else it has ended as skipped."""
         task = self.config.tasks[task_id]
         missing = [needed for needed in task.dependencies if not self._gave_something(needed)]
         if missing:
             self._never_begun(task, TaskRunStatus.SKIPPED, _in_vain(missing))
+        return not missing
+
+    def prepare(self, task_id: str, agent: str | None = None) -> Job | None:
+        """Gets a task ready: chooses the agent, gathers what the tasks before it gave.
+
+        Args:
+            task_id: The task.
+            agent: Who is to work on it, in place of the agent that it names.
+
+        Returns:
+            None: the task has ended, since a task that it needs gave nothing or there is no agent for it.
+        """
+        if not self.can_begin(task_id):
             return None
-        chosen = self._life_cycles.agents.choose(task.agent, again=self._chosen_before(task_id))
+        named = self.config.tasks[task_id].agent if agent is None else agent
+        chosen = self._life_cycles.agents.choose(named, again=self._chosen_before(task_id))
         if chosen is None:
-            why = f"agent '{task.agent}' is unavailable" if task.agent else "no agent is available"
-            self._never_begun(task, TaskRunStatus.FAILED, why)
+            self.refuse(task_id, f"agent '{named}' is unavailable" if named else "no agent is available")
             return None
         self._life_cycles.task_ready(task_id)
         self._begun[task_id] = None
-        earlier = {one: self._results[one] for one in self.order if self._gave_something(one)}
-        return Job(task, self.config.agents[chosen], earlier)
+        return Job(self.config.tasks[task_id], self.config.agents[chosen], self.earlier())
+
+    def earlier(self) -> Mapping[str, TaskResult]:
+        """The results so far that gave something, by task."""
+        return {one: self._results[one] for one in self.order if self._gave_something(one)}
+
+    def refuse(self, task_id: str, why: str) -> None:
+        """Ends a task that nobody will begin as failed."""
+        self._never_begun(self.config.tasks[task_id], TaskRunStatus.FAILED, why)
+
+    async def consult(
+        self,
+        agent_id: str,
+        name: str,
+        description: str,
+        expected_output: str,
+        *,
+        kind: str = "question",
+        check: Callable[[str], str | None] | None = None,
+    ) -> TaskResult:
+        """Asks an agent something on a machine of its own, `<run_id>/<name>`, without tools.
+
+        The question is none of the result's tasks; what it spends counts. In a run that goes on, one that was
+        answered is not asked again.
+
+        Args:
+            agent_id: Whom.
+            name: What the question is called; a second one of that name is `<name>#2`.
+            description: The question.
+            expected_output: What the answer should look like.
+            kind: What the executor is told of it, as `TaskContext.question`.
+            check: Says what is wrong with an answer, which then is asked for again, within bounds.
+        """
+        if not self.is_available(agent_id):
+            why = f"agent '{agent_id}' is unavailable"
+            return TaskResult(name, TaskRunStatus.FAILED, error=why, agent=agent_id)
+        task = TaskConfig(name, description, expected_output, tools=())
+        review = None if check is None else partial(_checked, check)
+        job = Job(task, self.config.agents[agent_id], {}, review)
+        run = self._workshop.piece(job, name, question_limits(self.config))
+        run.context.question = kind
+        try:
+            return await self._piece(run)
+        finally:
+            self._asked += run.context.usage
+
+    def is_available(self, agent_id: str) -> bool:
+        """Whether an agent is not out of service."""
+        return self._life_cycles.agents.is_available(agent_id)
+
+    def decide(self, decision: Decision) -> None:
+        """Takes note of a decision."""
+        self._decisions.append(decision)
+        tell(self.options.observer.decided, decision)
 
     async def perform(self, job: Job, *, retry: int = 0, max_retries: int = 0) -> bool:
         """Makes a machine for a task and drives it to its end.
@@ -160,7 +209,7 @@ class CrewRun:
             Exception: What the journal raises.
         """
         had_ended = self._recorded.has_ended(job.task.id)
-        run = self._task_run(job)
+        run = self._workshop.task(job, self._retried.get(job.task.id))
         if not had_ended:
             await self._drive(run)
         result = run.result()
@@ -222,10 +271,11 @@ class CrewRun:
             status=status,
             output=self._output(),
             error=self._stopped if error is not None else _why(self._stopped, tasks.values()),
-            usage=sum((task.usage for task in tasks.values()), Usage()),
+            usage=sum((task.usage for task in tasks.values()), self._asked),
             tasks=tasks,
             run_id=self.options.run_id,
             states=self._life_cycles.states(),
+            decisions=tuple(self._decisions),
         )
         try:
             self._write_down(result, is_interrupted=is_interrupted)
@@ -254,51 +304,24 @@ class CrewRun:
             raise
         run.note_down()
 
-    def _task_run(self, job: Job) -> TaskRun:
-        """The work on a task: from its beginning, or from where another process has left it."""
-        task, before = job.task, self._retried.get(job.task.id)
-        found = self._recorded.take(task.id)
-        machine_id = self._new_machine_id(task.id)
-        if found is None:
-            limits = running_limits(self.config, task)
-            machine = AsyncTaskExecution(
-                policy=limits.policy, machine_id=machine_id, clock=self.options.clock, **limits.guards
-            )
-        else:
-            machine = AsyncTaskExecution.restore(found.snapshot, clock=self.options.clock)
-        if self.options.journal is not None:
-            self.options.journal.record(machine)
-        context = TaskContext(machine, self.options.inputs, job.earlier)
-        context.idempotency_key = f"{self.options.run_id}/{task.id}"
-        if before is not None:
-            context.attempt, context.usage = before.attempts, before.usage
-        run = TaskRun(
-            task=task,
-            agent=job.agent,
-            executor=self.options.executor,
-            context=context,
-            observer=self.options.observer,
-            deliverable=Deliverable.of(self.options.mounts, task.deliverable) if task.deliverable else None,
-            before=before,
-        )
-        if found is not None:
-            run.put_back(found.note, found.history)
-        if self.options.recorder is not None:
-            run.record_in(self.options.recorder)
-        return run
+    async def _piece(self, run: TaskRun) -> TaskResult:
+        """Lets an agent work on what is no task by itself, unless another process has seen its end."""
+        if self._recorded.has_ended_piece(run.context.machine.machine_id):
+            return run.result()
+        agents = self._life_cycles.agents
+        agents.began(run.agent.id)
+        try:
+            await run.perform()
+        finally:
+            agents.ended(run.agent.id, failed=run.result().status is TaskRunStatus.FAILED)
+        run.note_down()
+        return run.result()
 
     def _chosen_before(self, task_id: str) -> str | None:
         """The agent that another process has chosen for a task, if the crew still has it."""
         found = self._recorded.next_of(task_id)
         agent = None if found is None else found.note["agent"]
         return agent if agent in self.config.agents else None
-
-    def _new_machine_id(self, task_id: str) -> str:
-        first = f"{self.options.run_id}/{task_id}"
-        names = itertools.chain([first], (f"{first}#{number}" for number in itertools.count(2)))
-        chosen = next(name for name in names if name not in self._machine_ids)
-        self._machine_ids.add(chosen)
-        return chosen
 
     def _end(self, result: TaskResult) -> None:
         """A task that was begun has its result."""
@@ -337,6 +360,10 @@ class CrewRun:
         """The output of the last task that gave one."""
         outputs = (self._results[task_id].output for task_id in reversed(self._begun))
         return next(filter(None, outputs), "")
+
+
+async def _checked(check: Callable[[str], str | None], answer: str) -> Verdict:
+    return Verdict(check(answer))
 
 
 def _in_vain(missing: Sequence[str]) -> str:
