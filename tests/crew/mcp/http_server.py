@@ -1,0 +1,82 @@
+"""A server that speaks the protocol over HTTP on the loopback, by itself, and misbehaves on demand."""
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        server = self.server
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        server.seen.append((message["method"], dict(self.headers)))
+        if server.wants and self.headers.get("Authorization") != server.wants:
+            return self.reply(401, {"error": "who are you?"})
+        if "id" not in message:
+            return self.reply(202)
+        result = self.result(message)
+        if result is None:
+            self.close_connection = True
+            return None
+        return self.reply(200, {"jsonrpc": "2.0", "id": message["id"], **result})
+
+    def result(self, message):
+        method, params = message["method"], message.get("params") or {}
+        if method == "initialize":
+            info = {"name": "web", "version": "1"}
+            version = params["protocolVersion"]
+            return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
+        if method == "tools/list":
+            names = ("echo", "cut", "cut_once", "hang")
+            tools = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
+            return {"result": {"tools": tools}}
+        if method != "tools/call":
+            return {"error": {"code": -32601, "message": "no such method"}}
+        name = params["name"]
+        self.server.called.append(name)
+        if name == "cut" or (name == "cut_once" and self.server.called.count(name) == 1):
+            return None
+        if name == "hang":
+            self.server.over.wait(30)
+        text = json.dumps(params.get("arguments"))
+        return {"result": {"content": [{"type": "text", "text": text}]}}
+
+    def reply(self, status, body=None):
+        data = b"" if body is None else json.dumps(body).encode()
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+        except OSError:  # nobody waits any more
+            self.close_connection = True
+
+    def do_GET(self):
+        self.reply(405)
+
+    def do_DELETE(self):
+        self.reply(200)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def serving(wants=None):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.seen, server.called, server.wants = [], [], wants
+    server.over = threading.Event()
+    server.url = f"http://127.0.0.1:{server.server_port}/mcp"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
