@@ -6,11 +6,24 @@ or both. No provider's types come in here: an adapter translates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from orkeon_transitions.crew.results import Usage
+from orkeon_transitions.errors import OrkeonError
+
+
+class ModelError(OrkeonError):
+    """A request to a model that came to nothing, in one sentence for a person.
+
+    Attributes:
+        retry_after: How many seconds to wait before another attempt; None: another one would be in vain.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = 0.0) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +50,14 @@ class Message:
         content: The text.
         tool_calls: What an assistant's message asks for.
         tool_call_id: Which call a tool's message answers; each call gets exactly one answer.
+        native: What the model's adapter wants to see again, such as thoughts; nobody else looks into it.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    native: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +77,19 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model answered to one request."""
+    """What a model answered to one request.
+
+    Attributes:
+        text: What it says.
+        tool_calls: What it wants to have called.
+        usage: What it took.
+        native: As for `Message`.
+    """
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    native: Any = field(default=None, compare=False, repr=False)
 
 
 @runtime_checkable
@@ -82,5 +105,25 @@ class ChatModel(Protocol):
         Args:
             messages: The conversation so far.
             tools: What may be called.
+
+        Raises:
+            ModelError: It came to nothing; any other exception counts as a failure, too.
+        """
+        ...
+
+
+@runtime_checkable
+class StreamingModel(ChatModel, Protocol):
+    """A model that can tell its text while it writes it."""
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], on_text: Callable[[str], Any]
+    ) -> ModelReply:
+        """Makes one request, as `reply` does.
+
+        Args:
+            messages: The conversation so far.
+            tools: What may be called.
+            on_text: Is given each piece of the text as it comes.
         """
         ...

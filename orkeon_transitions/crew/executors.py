@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from orkeon_transitions.crew.chat import Message
+from orkeon_transitions.crew.chat import Message, ModelError
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.results import TaskOutcome, TaskResult, Usage, check_usage
 from orkeon_transitions.crew.threads import call_anything
@@ -43,6 +43,8 @@ class TaskContext:
             such as a payment, can be asked twice.
         is_resumed: Whether another process has worked on this before, on this machine.
         answered: How often a tool has answered each call, by the call's key.
+        on_text: Is told what a model writes while it writes it, where somebody wants to know.
+        retry_after: How many seconds another attempt should wait; None: it would be in vain.
         question: What kind of question this is, such as `assignment` or `ballot`, where it is no task of the
             crew but one that the process asks an agent; else empty.
     """
@@ -59,6 +61,8 @@ class TaskContext:
     idempotency_key: str = ""
     is_resumed: bool = False
     answered: Counter[str] = field(default_factory=Counter)
+    on_text: Callable[[str], Any] | None = None
+    retry_after: float | None = 0.0
     question: str = ""
 
     @property
@@ -77,6 +81,8 @@ class TaskContext:
             return await attempted(work, *args)
         except WorkFailedError as error:
             self.failure = str(error)
+            if isinstance(error.__cause__, ModelError):
+                self.retry_after = error.__cause__.retry_after
             raise
 
 
@@ -118,6 +124,8 @@ async def attempted(work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
             raise
         # Nobody cancelled this work: it waited for something of its own that was cancelled.
         raise WorkFailedError(error_text(error)) from error
+    except ModelError as error:
+        raise WorkFailedError(str(error)) from error
     except Exception as error:
         raise WorkFailedError(error_text(error)) from error
 

@@ -99,6 +99,21 @@ class StatusMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskText:
+    """A model that works on a task has written some more text.
+
+    Attributes:
+        task: The task's key.
+        agent: The agent's key.
+        text: The new piece.
+    """
+
+    task: str
+    agent: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CrewObserver:
     """Functions that are told what happens in a run, each in the run's own thread.
 
@@ -118,6 +133,7 @@ class CrewObserver:
         task_restored: Told of each task that had ended before a run was resumed, in place of `task_finished`.
         decided: Told of each decision of the process or of an agent that it asked; in a run that goes on, of
             those from before as well.
+        task_text: Told of the text of models while it is written, where they can tell it.
     """
 
     task_started: Callable[[TaskStarted], Any] | None = None
@@ -128,6 +144,7 @@ class CrewObserver:
     status_moved: Callable[[StatusMoved], Any] | None = None
     task_restored: Callable[[TaskRestored], Any] | None = None
     decided: Callable[[Decision], Any] | None = None
+    task_text: Callable[[TaskText], Any] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):

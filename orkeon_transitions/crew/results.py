@@ -32,12 +32,21 @@ class TaskRunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What was spent on models and tools."""
+    """What was spent on models and tools.
+
+    Attributes:
+        requests: How often a model was asked.
+        input_tokens: What models have read.
+        output_tokens: What they have written.
+        tool_calls: How many tools were called.
+        usd: What it cost in US dollars, as far as prices are known.
+    """
 
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     tool_calls: int = 0
+    usd: float = 0.0
 
     @property
     def tokens(self) -> int:
@@ -50,9 +59,10 @@ class Usage:
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.tool_calls + other.tool_calls,
+            self.usd + other.usd,
         )
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, float]:
         """The numbers as plain JSON data."""
         return asdict(self)
 
