@@ -48,6 +48,7 @@ class TaskConfig:
         dependencies: Keys of tasks whose outputs it needs, those of `context` among them.
         tools: Names of the tools for this task, in place of the agent's; None: the agent's.
         deliverable: The file that is written, as a virtual path.
+        async_execution: Whether the sequential process goes on with what does not need the task meanwhile.
         circuit_breaker: The task's own limits, as written.
         llm_override: The model for this task, as written.
         carried: What the file says besides, by key in snake_case; it has no effect.
@@ -60,6 +61,7 @@ class TaskConfig:
     dependencies: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
     deliverable: str | None = None
+    async_execution: bool = False
     circuit_breaker: BreakerBlock | None = None
     llm_override: Any = None
     carried: Mapping[str, Any] = field(default_factory=dict)

@@ -153,7 +153,8 @@ def _names_at(source: Source, path: Path) -> list[str]:
 def _check_deliverable(source: Source, task: TaskConfig, config: CrewConfig) -> None:
     if task.deliverable is None:
         return
-    at = ("tasks", task.id, "deliverable")
+    keys = (_written(source, ("tasks", task.id), key) for key in ("deliverable", "output_file"))
+    at = next((key for key in keys if key in source.places), ("tasks", task.id))
     path = PurePosixPath(task.deliverable)
     writable = [mount.virtual for mount in config.mounts if mount.mode == "rw"]
     roomy = any(path != PurePosixPath(root) and path.is_relative_to(root) for root in writable)

@@ -63,7 +63,8 @@ AGENT = KeyTable(
         """verbose knowledge memory memory_config description max_iter max_iterations max_rpm
         max_execution_time max_retry_limit allow_delegation cache temperature top_p max_tokens
         system_template prompt_template response_template respect_context_window use_system_prompt
-        inject_date date_format name id tags metadata"""
+        inject_date date_format name id tags metadata max_reasoning_attempts code_execution_mode
+        security_config from_repository"""
     ),
 )
 
@@ -71,15 +72,16 @@ TASK = KeyTable(
     # `context` is another word for the tasks whose outputs are needed.
     known=_names(
         """description expected_output agent dependencies context tools deliverable circuit_breaker
-        llm_override"""
+        llm_override output_file async_execution"""
     ),
     later=_names(
         """human_input guardrails guardrail guardrail_max_retries response_schema output_schema output_json
-        output_pydantic output_file condition mcp_servers mcp llm memory planning execution_budget consensus
-        callback"""
+        output_pydantic response_model converter_cls condition mcp_servers mcp llm memory planning
+        execution_budget consensus callback"""
     ),
     carried=_names(
-        "async_execution verbose name id priority tags metadata cache max_iter markdown create_directory"
+        """verbose name id priority tags metadata cache max_iter markdown create_directory max_retries
+        security_config allow_crewai_trigger_context"""
     ),
 )
 
@@ -93,7 +95,6 @@ def _read_verbose(source: Source, value: Any, path: Path) -> Any:
 KINDS: Mapping[str, Callable[[Source, Any, Path], Any]] = {
     "verbose": _read_verbose,
     "allow_delegation": read_flag,
-    "async_execution": read_flag,
     "max_iter": read_count,
     "max_rpm": read_count,
 }

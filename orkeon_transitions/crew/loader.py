@@ -17,6 +17,7 @@ from orkeon_transitions.crew.keys import AGENT, CREW, KINDS, LATER_PROCESSES, PR
 from orkeon_transitions.crew.layouts import CrewFiles, read_files
 from orkeon_transitions.crew.mcp.block import read_servers
 from orkeon_transitions.crew.mounts import MountSpec
+from orkeon_transitions.crew.output_files import OutputFolder
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
 from orkeon_transitions.definition.names import snake_case, spelled_like
@@ -64,6 +65,8 @@ class _CrewReader:
         self._source = files.source
         self._strict = strict
         self._anchors = Anchors()
+        self._output = OutputFolder(())
+        self._process_name = PROCESSES[0]
         self._carried: dict[str | None, dict[str, Path]] = {}
         self.findings: list[Finding] = []
 
@@ -81,7 +84,8 @@ class _CrewReader:
         self._refuse_foreign(self._source.data)
         block = self._block(self._source.data, (), CREW)
         self._anchors = self._read_anchors(block)
-        process = self._process(block)
+        self._process_name = process = self._process(block)
+        self._output = OutputFolder(self._mounts(block))
         self._check_model(block, "llm")
         agents = {key: self._agent(key, value) for key, value in self._members(block, "agents")}
         tasks = {key: self._task(key, value) for key, value in self._members(block, "tasks")}
@@ -92,7 +96,7 @@ class _CrewReader:
             circuit_breaker=self._breaker(block),
             graph_config=self._graph(block, process),
             manager_agent=self._manager(block),
-            mounts=self._mounts(block),
+            mounts=self._output.mounts,
             anchors=self._anchors.texts,
             llm=block.get("llm"),
             mcp_servers=read_servers(self._source, block.get("mcp_servers"), block.at("mcp_servers")),
@@ -135,7 +139,6 @@ class _CrewReader:
     def _task(self, key: str, value: dict[str, Any]) -> TaskConfig:
         block = self._block(value, ("tasks", key), TASK)
         self._check_model(block, "llm_override")
-        deliverable = block.name("deliverable")
         return TaskConfig(
             id=key,
             description=self._description(block),
@@ -143,11 +146,36 @@ class _CrewReader:
             agent=block.name("agent") or "",
             dependencies=_once(block.names("dependencies") + block.names("context")),
             tools=None if block.get("tools") is None else _once(block.names("tools")),
-            deliverable=deliverable and self._expanded(block, "deliverable", deliverable),
+            deliverable=self._deliverable(block),
+            async_execution=self._is_async(block),
             circuit_breaker=self._breaker(block),
             llm_override=block.get("llm_override"),
             carried=self._carried_by(block, TASK),
         )
+
+    def _deliverable(self, block: Block) -> str | None:
+        """The task's file, by either of its keys."""
+        written = {key: block.name(key) for key in ("deliverable", "output_file")}
+        key, name = next(((key, name) for key, name in written.items() if name is not None), ("", None))
+        if name is None:
+            return None
+        if all(written.values()):
+            block.problem("output_file", "stands beside 'deliverable': a task has one file")
+        text = self._expanded(block, key, name)
+        if key == "deliverable":
+            return text
+        try:
+            return self._output.virtual(text)
+        except ValueError as error:
+            block.problem(key, str(error))
+            return None
+
+    def _is_async(self, block: Block) -> bool:
+        """Whether a task lets others go on: in the processes that run one after another."""
+        is_async = block.flag("async_execution", False)
+        if is_async and self._process_name != PROCESSES[0]:
+            self._carry(block.at("async_execution"))
+        return is_async
 
     def _description(self, block: Block) -> str:
         if not block.require("description"):

@@ -12,7 +12,8 @@ from orkeon_transitions.definition.names import camel_case, nearest
 from orkeon_transitions.definition.places import Path, Source
 from orkeon_transitions.errors import CrewDefinitionError, Problem
 
-PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
+_NAME = r"[A-Za-z_][\w-]*"
+PLACEHOLDER = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}")
 AGENT_TEXTS = ("role", "goal", "backstory")
 TASK_TEXTS = ("description", "expected_output", "deliverable")
 
@@ -70,9 +71,9 @@ def _texts(config: CrewConfig) -> Iterator[tuple[Path, str]]:
 
 
 def _missing(name: str, path: Path, inputs: Mapping[str, Any], source: Source) -> Problem:
-    camel = (*path[:-1], camel_case(str(path[-1])))
-    at = camel if camel in source.places else path
+    keys = [str(path[-1]), *(["output_file"] if path[-1] == "deliverable" else [])]
+    written = [(*path[:-1], spelled) for key in keys for spelled in (key, camel_case(key))]
+    at = next((one for one in written if one in source.places), path)
     line, column = source.place(at)
-    where = ".".join(map(str, path))
     message, hint = f"the input '{name}' is missing", nearest(name, map(str, inputs))
-    return Problem(source.file_of(at), line, column, where, message, hint)
+    return Problem(source.file_of(at), line, column, ".".join(map(str, (*path[:-1], at[-1]))), message, hint)

@@ -23,7 +23,6 @@ _COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
 _KINDS: Mapping[str, Schema] = {
     "verbose": {"type": ["boolean", "integer", "null"], "minimum": 0},
     "allow_delegation": _FLAG,
-    "async_execution": _FLAG,
     "max_iter": _COUNT,
     "max_rpm": _COUNT,
 }
@@ -88,6 +87,8 @@ def _task_keys() -> Mapping[str, Schema]:
         "llm_override": _MODEL,
         "tools": said("Names of tools, in place of the agent's.", _NAMES),
         "deliverable": said("The file that is written, below a mount with ':rw'.", _TEXT),
+        "output_file": said("The same, by its path below the folder for output.", _TEXT),
+        "async_execution": said("Whether what does not need the task goes on meanwhile.", _FLAG),
         "circuit_breaker": said("The task's own limits.", _BREAKER),
     }
 

@@ -112,7 +112,7 @@ tasks:
 """
     (note,) = load_crew(crew, strict=True).findings
     assert note.message == (
-        "carried, not acted on: allowDelegation, maxIter, maxRpm, verbose, knowledge, asyncExecution, "
+        "carried, not acted on: allowDelegation, maxIter, maxRpm, verbose, knowledge, "
         "memory, memoryProvider, links, rag, settings"
     )
     assert load_crew(crew).tasks["t"].llm_override == "offline"

@@ -357,8 +357,9 @@ class CrewRun:
         return next((status for worst, status in _GRAVEST if worst in ended), CrewRunStatus.COMPLETED)
 
     def _output(self) -> str:
-        """The output of the last task that gave one."""
-        outputs = (self._results[task_id].output for task_id in reversed(self._begun))
+        """The output of the last task that gave one: as they were begun, or as they come in `sequential`."""
+        begun = self.order if self.config.process == "sequential" else list(self._begun)
+        outputs = (self._results[task_id].output for task_id in reversed(begun))
         return next(filter(None, outputs), "")
 
 
