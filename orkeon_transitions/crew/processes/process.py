@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
 from orkeon_transitions.crew.decisions import Decision, Verdict
-from orkeon_transitions.crew.executors import AgentExecutor
-from orkeon_transitions.crew.mounts import Mounts
-from orkeon_transitions.crew.observing import CrewObserver, TaskRestored, TaskRetried, tell
+from orkeon_transitions.crew.observing import TaskRestored, TaskRetried, tell
 from orkeon_transitions.crew.ordering import in_order, in_waves
 from orkeon_transitions.crew.processes.life_cycles import LifeCycleRecord, LifeCycles
+from orkeon_transitions.crew.processes.run_options import Journal, RunOptions
 from orkeon_transitions.crew.processes.workshop import Job, Workshop
-from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
+from orkeon_transitions.crew.recording import MachineRecord
 from orkeon_transitions.crew.resolution import question_limits
 from orkeon_transitions.crew.results import CrewResult, CrewRunStatus, TaskResult, TaskRunStatus, Usage
 from orkeon_transitions.crew.resuming import RecordedMachines
-from orkeon_transitions.crew.run_log import RecordedMachine
 from orkeon_transitions.crew.task_run import TaskRun
 from orkeon_transitions.facts import Snapshot
+from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 __all__ = ["GAVE_SOMETHING", "CrewRun", "Job", "Journal", "RunOptions"]
 
@@ -34,45 +31,6 @@ _GRAVEST = (
     (TaskRunStatus.SKIPPED, CrewRunStatus.FAILED),
     (TaskRunStatus.DEGRADED, CrewRunStatus.DEGRADED),
 )
-
-
-class Journal(Protocol):
-    """Anything that takes note of a machine's facts, such as a `JsonlJournal`."""
-
-    def record(self, machine: Any, /) -> Any:
-        """Becomes the machine's commit hook."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What a run is given by the program.
-
-    Attributes:
-        run_id: The run's own name.
-        executor: Does each attempt at a task.
-        inputs: What fills the placeholders.
-        observer: Who watches.
-        journal: Takes note of every task's machines, or None.
-        clock: The monotonic clock of the machines, in seconds.
-        mounts: Where deliverables are written.
-        concurrency: How many tasks a process that runs several at once may run at once.
-        unavailable: Keys of agents that are out of service.
-        recorder: Writes the run down, or None.
-        recorded: What another process has done of the run.
-    """
-
-    run_id: str
-    executor: AgentExecutor
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    observer: CrewObserver = field(default_factory=CrewObserver)
-    journal: Journal | None = None
-    clock: Callable[[], float] = time.monotonic
-    mounts: Mounts = field(default_factory=Mounts)
-    concurrency: int = 8
-    unavailable: Collection[str] = ()
-    recorder: RunRecorder | None = None
-    recorded: Sequence[RecordedMachine] = ()
 
 
 class CrewRun:
@@ -97,6 +55,8 @@ class CrewRun:
         self._stopped: str | None = None
         self._decisions: list[Decision] = []
         self._asked = Usage()
+        self._attempts: dict[str, list[TaskResult]] = {}
+        self._machines: dict[str, AsyncTaskExecution] = {}
         self._recorded = RecordedMachines(options.recorded)
         self._workshop = Workshop(config, options, self._recorded)
         self._life_cycles = LifeCycles(
@@ -181,6 +141,38 @@ class CrewRun:
         finally:
             self._asked += run.context.usage
 
+    async def attempt(self, job: Job, name: str) -> TaskResult:
+        """Lets an agent do a task on a machine of its own, `<run_id>/<name>`; the task has not ended then.
+
+        In a run that goes on, an attempt that had ended is not made again. What each has come to, also one
+        that is broken off, is among the task's `attempts`.
+
+        Args:
+            job: The task, ready.
+            name: What the attempt is called; a second one of that name is `<name>#2`.
+        """
+        run = self._workshop.piece(job, name)
+        run.observer = self.options.observer
+        self._machines[job.task.id] = run.context.machine
+        if not self._recorded.has_ended_piece(run.context.machine.machine_id):
+            self._life_cycles.task_opened(job.task.id)
+        try:
+            return await self._piece(run)
+        finally:
+            self._attempts.setdefault(job.task.id, []).append(run.result())
+
+    def attempts(self, task_id: str) -> Sequence[TaskResult]:
+        """What each attempt at a task has come to, in the order in which they have ended."""
+        return self._attempts.get(task_id, ())
+
+    def conclude(self, result: TaskResult) -> None:
+        """Ends a task that agents have made attempts at, with a result that the process has put together."""
+        self._results[result.id] = result
+        if self._life_cycles.task_closed(result):
+            tell(self.options.observer.task_finished, result)
+        else:
+            tell(self.options.observer.task_restored, TaskRestored(result, self._machines[result.id]))
+
     def is_available(self, agent_id: str) -> bool:
         """Whether an agent is not out of service."""
         return self._life_cycles.agents.is_available(agent_id)
@@ -227,6 +219,16 @@ class CrewRun:
         if not had_ended:
             tell(self.options.observer.task_retried, TaskRetried(result.id, result, retry + 1, max_retries))
         return False
+
+    def was_answered(self, name: str) -> bool:
+        """Whether consulting an agent will only tell what it has answered in another process."""
+        return self._recorded.has_ended_piece(f"{self.options.run_id}/{name}")
+
+    def validations_before(self, task_id: str) -> int:
+        """How often the task's next machine has left `validating` in another process."""
+        found = self._recorded.next_of(task_id)
+        steps = () if found is None else found.history
+        return sum(step.from_state == TaskState.VALIDATING for step in steps)
 
     def has_recorded(self, task_id: str) -> bool:
         """Whether performing the task will only tell what another process has done."""

@@ -9,22 +9,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.decisions import Review
 from orkeon_transitions.crew.deliverables import Deliverable
 from orkeon_transitions.crew.executors import TaskContext
 from orkeon_transitions.crew.observing import CrewObserver
+from orkeon_transitions.crew.processes.run_options import RunOptions
 from orkeon_transitions.crew.resolution import TaskLimits, running_limits
 from orkeon_transitions.crew.results import TaskResult
 from orkeon_transitions.crew.resuming import RecordedMachines
 from orkeon_transitions.crew.run_log import RecordedMachine
 from orkeon_transitions.crew.task_run import TaskRun
 from orkeon_transitions.machines import AsyncTaskExecution
-
-if TYPE_CHECKING:
-    from orkeon_transitions.crew.processes.process import RunOptions
 
 
 @dataclass(frozen=True, slots=True)
