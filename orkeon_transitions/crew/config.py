@@ -11,6 +11,7 @@ from orkeon_transitions.crew.breaker_block import BreakerBlock
 from orkeon_transitions.crew.graph_block import GraphBlock
 from orkeon_transitions.crew.mcp.block import McpServer
 from orkeon_transitions.crew.mounts import MountSpec
+from orkeon_transitions.crew.web.block import WebBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class CrewConfig:
         anchors: Texts by the name under which other texts call them, as in `*tone`.
         llm: The model of all agents, as written.
         mcp_servers: Where tools come from that are called `server.tool`, by name.
+        web: What the tools that reach out may reach; None: they are off.
         agents: By key, in file order.
         tasks: By key, in file order.
         folder: Where relative folders of the host are looked for.
@@ -98,7 +100,14 @@ class CrewConfig:
     anchors: Mapping[str, str] = field(default_factory=dict)
     llm: Any = None
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
+    web: WebBlock | None = None
     agents: Mapping[str, AgentConfig] = field(default_factory=dict)
     tasks: Mapping[str, TaskConfig] = field(default_factory=dict)
     folder: Path = Path()
     carried: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tools_named(self) -> frozenset[str]:
+        """The tools that any agent or task names."""
+        by_agents = [name for agent in self.agents.values() for name in agent.tools]
+        return frozenset(by_agents).union(*(task.tools or () for task in self.tasks.values()))

@@ -30,6 +30,8 @@ from orkeon_transitions.crew.run_log import RunLog
 from orkeon_transitions.crew.running import at_least_one, checked_log, outside_of_a_loop, run_to_its_end
 from orkeon_transitions.crew.taking_up import Origin, begun, check_unchanged, has_changed, readable, taken_up
 from orkeon_transitions.crew.tool import Tool, as_tool
+from orkeon_transitions.crew.tool_sources import offered_names, offered_tools
+from orkeon_transitions.crew.web import WEB_NAMES, check_web_tools, web_tools
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.names import nearest
 from orkeon_transitions.definition.source import is_text
@@ -47,7 +49,8 @@ def load_crew(
         what: A crew file, or a folder of them; the name of a packaged example such as
             `103-ts-codebase-with-fsm`; or a crew's YAML text, if it has a newline or begins with `{`.
         strict: Whether an unknown key is an error rather than a warning.
-        tools: The program's own tools, which agents may name besides the built-in ones.
+        tools: The program's own tools, which agents may name besides the built-in ones and those that
+            installed packages offer.
 
     Returns:
         The crew. Relative folders of its mounts are looked for beside its file; a packaged example writes
@@ -55,14 +58,16 @@ def load_crew(
 
     Raises:
         CrewDefinitionError: Everything that is wrong with it, with file, line and column.
+        OrkeonError: A tool that an installed package offers cannot be imported.
         ValueError: Two of the program's tools have one name.
     """
     if isinstance(what, str) and is_text(what):
         own = _by_name(map(as_tool, tools))
-        return Crew(read_crew(what, tools=[*BUILTIN_NAMES, *own], strict=strict), own)
+        read, own = _read(what, own, strict=strict)
+        return Crew(read, own)
     file = found_crew(what)
     own = _by_name(map(as_tool, [*example_functions(file), *tools]))
-    read = read_crew(file, tools=[*BUILTIN_NAMES, *own], strict=strict)
+    read, own = _read(file, own, strict=strict)
     output = output_folder(file)
     # An example goes by its name, wherever this package is installed.
     name = os.fspath(what) if output is not None and file != Path(what) else str(file.absolute())
@@ -92,7 +97,8 @@ class Crew:
         self.findings: tuple[Finding, ...] = loaded.findings
         self._source = loaded.source
         self._mounts = Mounts([_placed(spec, loaded.config.folder, output) for spec in loaded.config.mounts])
-        self._tools = {**builtin_tools(self._mounts), **(tools or {})}
+        web = web_tools(loaded.config.web)
+        self._tools = {**builtin_tools(self._mounts), **web, **(tools or {})}
 
     def __repr__(self) -> str:
         size = ", ".join(
@@ -323,10 +329,20 @@ class Crew:
     def _servers(self) -> ToolServers:
         """The MCP servers for one run; those that are needed can be started, as far as can be told."""
         servers = ToolServers(self.config.mcp_servers, self.config.folder)
-        by_agents = [name for agent in self.agents.values() for name in agent.tools]
-        by_tasks = [name for task in self.tasks.values() for name in task.tools or ()]
-        servers.check({*by_agents, *by_tasks})
+        named = self.config.tools_named
+        servers.check(named)
+        if self.config.web is not None and named & set(WEB_NAMES):
+            check_web_tools()
         return servers
+
+
+def _read(
+    what: str | os.PathLike[str], own: dict[str, Tool], *, strict: bool
+) -> tuple[LoadedCrew, dict[str, Tool]]:
+    """Reads a crew, and imports what it names of the tools that installed packages offer."""
+    known = [*BUILTIN_NAMES, *own]
+    read = read_crew(what, tools=[*known, *offered_names()], strict=strict)
+    return read, {**offered_tools(read.config.tools_named - {*known, *WEB_NAMES}), **own}
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

@@ -8,13 +8,15 @@ from typing import Any
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
 from orkeon_transitions.crew.ordering import find_cycles
+from orkeon_transitions.crew.tool_aliases import meant, near
+from orkeon_transitions.crew.web import WEB_NAMES
 from orkeon_transitions.definition.names import camel_case
 from orkeon_transitions.definition.places import Path, Source
 
 MOST_LISTED = 12
 
 Warn = Callable[[Path, str, str], None]
-OWN_TOOLS = "load_crew(..., tools=[...]) takes your own, the command line knows the built-in ones only"
+OWN_TOOLS = "load_crew(..., tools=[...]) takes your own, and so does --tools MODULE on the command line"
 
 
 def check_references(
@@ -97,15 +99,24 @@ class _KnownTools(_Known):
     """The tools that may be named; those of a server are known by what the file says of it, if anything."""
 
     def __init__(self, names: Collection[str], config: CrewConfig) -> None:
-        super().__init__("tool", names, more=f"; {OWN_TOOLS}")
+        web = () if config.web is None else WEB_NAMES
+        super().__init__("tool", [*names, *web], more=f"; {OWN_TOOLS}")
         self._servers = config.mcp_servers
 
     def check(self, source: Source, path: Path, used: Collection[str]) -> None:
-        local = [name for name in used if name in self._names or not self._is_of_server(name)]
-        super().check(source, path, local)
         for name in used:
-            if name not in local:
-                self._check_remote(source, _place_in_list(source, path, name), name)
+            at = _place_in_list(source, path, name)
+            if name in self._names:
+                continue
+            if self._is_of_server(name):
+                self._check_remote(source, at, name)
+            elif name in WEB_NAMES:
+                advice = "`web: {allow: [api.example.org]}` lists the hosts that it may reach"
+                source.problem(at, f"the tool '{name}' is off: {advice}")
+            elif (words := near(name)) is not None:
+                source.problem(at, f"there is no tool '{name}' here: {words}")
+            else:
+                super().check(source, path, (name,))
 
     def _is_of_server(self, name: str) -> bool:
         return "." in name and name.partition(".")[0] in self._servers
@@ -132,7 +143,11 @@ def _place_in_list(source: Source, path: Path, name: str) -> Path:
     written = source.data
     for part in path:
         written = written[part]
-    return (*path, written.index(name)) if isinstance(written, list) else path
+    if not isinstance(written, list):
+        return path
+    # A tool may be written under another framework's name.
+    same = (index for index, one in enumerate(written) if name in {one, meant(str(one), ())})
+    return (*path, written.index(name) if name in written else next(same))
 
 
 def _written(source: Source, path: Path, key: str) -> Path:

@@ -40,7 +40,7 @@ def _names(text: str) -> frozenset[str]:
 CREW = KeyTable(
     known=_names(
         """name goal process circuit_breaker graph_config manager_agent mounts anchors llm agents tasks
-        mcp_servers"""
+        mcp_servers web"""
     ),
     later=_names(
         """manager_llm planning planning_llm human_input guardrails guardrail mcp consensus

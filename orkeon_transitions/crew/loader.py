@@ -18,6 +18,8 @@ from orkeon_transitions.crew.layouts import CrewFiles, read_files
 from orkeon_transitions.crew.mcp.block import read_servers
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.crew.output_files import OutputFolder
+from orkeon_transitions.crew.tool_aliases import meant
+from orkeon_transitions.crew.web.block import read_web
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
 from orkeon_transitions.definition.names import snake_case, spelled_like
@@ -52,7 +54,7 @@ def read_crew(what: str | os.PathLike[str], *, tools: Collection[str], strict: b
     """
     files = read_files(what)
     source = files.source
-    reader = _CrewReader(files, strict=strict)
+    reader = _CrewReader(files, strict=strict, tools=tools)
     config = reader.crew()
     check_references(config, source, tools=tools, unread=files.unread, warn=reader.warn)
     source.raise_problems()
@@ -60,10 +62,11 @@ def read_crew(what: str | os.PathLike[str], *, tools: Collection[str], strict: b
 
 
 class _CrewReader:
-    def __init__(self, files: CrewFiles, *, strict: bool) -> None:
+    def __init__(self, files: CrewFiles, *, strict: bool, tools: Collection[str]) -> None:
         self._files = files
         self._source = files.source
         self._strict = strict
+        self._tool_names = tools
         self._anchors = Anchors()
         self._output = OutputFolder(())
         self._process_name = PROCESSES[0]
@@ -100,6 +103,7 @@ class _CrewReader:
             anchors=self._anchors.texts,
             llm=block.get("llm"),
             mcp_servers=read_servers(self._source, block.get("mcp_servers"), block.at("mcp_servers")),
+            web=read_web(self._source, block.get("web"), block.at("web")),
             agents=agents,
             tasks=tasks,
             folder=self._files.folder,
@@ -131,7 +135,7 @@ class _CrewReader:
             role=self._text(block, "role"),
             goal=self._text(block, "goal"),
             backstory=self._text(block, "backstory"),
-            tools=_once(block.names("tools")),
+            tools=self._tools(block),
             llm=block.get("llm"),
             carried=self._carried_by(block, AGENT),
         )
@@ -145,7 +149,7 @@ class _CrewReader:
             expected_output=self._text(block, "expected_output"),
             agent=block.name("agent") or "",
             dependencies=_once(block.names("dependencies") + block.names("context")),
-            tools=None if block.get("tools") is None else _once(block.names("tools")),
+            tools=None if block.get("tools") is None else self._tools(block),
             deliverable=self._deliverable(block),
             async_execution=self._is_async(block),
             circuit_breaker=self._breaker(block),
@@ -176,6 +180,16 @@ class _CrewReader:
         if is_async and self._process_name != PROCESSES[0]:
             self._carry(block.at("async_execution"))
         return is_async
+
+    def _tools(self, block: Block) -> tuple[str, ...]:
+        """Names of tools; another framework's name of one of ours is read as ours."""
+        written = _once(block.names("tools"))
+        for name in written:
+            own = meant(name, self._tool_names)
+            if own != name:
+                message = f"'{name}' is called '{own}' here"
+                self.findings.append(self._source.finding("note", block.at("tools"), "tool-alias", message))
+        return _once(tuple(meant(name, self._tool_names) for name in written))
 
     def _description(self, block: Block) -> str:
         if not block.require("description"):

@@ -9,6 +9,7 @@ from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.mcp.schema import servers_schema
 from orkeon_transitions.crew.resolution import RETRY_CYCLES
+from orkeon_transitions.crew.web.schema import web_schema
 from orkeon_transitions.definition.schema import Schema, both_spellings, machine_schema, said
 
 _TEXT: Schema = {"type": ["string", "null"]}
@@ -62,6 +63,7 @@ def _crew_keys() -> Mapping[str, Schema]:
         "mounts": said("Folders that tools may touch: 'host:/virtual:ro' or ':rw'.", _NAMES),
         "llm": _MODEL,
         "mcp_servers": said("Servers whose tools are called `server.tool`, by name.", servers_schema()),
+        "web": said("What `http_api` and `web_scrape` may reach; without it they are off.", web_schema()),
         "agents": said("The agents by id.", _members("agent")),
         "tasks": said("The tasks by id.", _members("task")),
     }

@@ -162,4 +162,4 @@ def test_own_tools_can_be_named():
     (problem,) = problems_of(text)
     assert "unknown tool 'weigh'" in problem.message
     assert "load_crew(..., tools=[...]) takes your own" in problem.message
-    assert "the command line knows the built-in ones only" in problem.message
+    assert "--tools MODULE on the command line" in problem.message
