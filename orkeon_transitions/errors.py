@@ -17,7 +17,8 @@ has to read its text.
     ├── RoutingError, NodeReturnError   node, value; allowed, or expected
     ├── StaleMachineError, JournalError
     ├── MachineBusyError, StateLeftError
-    └── MissingExtraError          extra: the one to install
+    ├── MissingExtraError          extra: the one to install
+    └── MissingKeyError            model, variable
 """
 
 from __future__ import annotations
@@ -273,3 +274,17 @@ class MissingExtraError(OrkeonError):
     def __init__(self, message: str, *, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{message} Install it with: pip install 'orkeon-transitions[{extra}]'")
+
+
+class MissingKeyError(OrkeonError):
+    """A model whose provider wants a key, and there is none.
+
+    Attributes:
+        model: The model.
+        variable: The environment variable in which the key is looked for.
+    """
+
+    def __init__(self, model: str, variable: str) -> None:
+        self.model = model
+        self.variable = variable
+        super().__init__(f"{model} needs a key: set {variable}, or use the model that needs none (--model offline)")

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
+from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
@@ -21,6 +22,7 @@ EXAMPLES = examples(
 @click.argument("run")
 @store_option(required=True, text="The store that keeps it")
 @click.option("--crew", metavar="CREW", help="Where the crew is now, if not where it was.")
+@model_options
 @click.option(
     "--input", "inputs", multiple=True, metavar="KEY=VALUE", help="Another value for {KEY}; repeatable."
 )
@@ -39,6 +41,8 @@ def command(
     run: str,
     url: str,
     crew: str | None,
+    model: str | None,
+    base_url: str | None,
     inputs: tuple[str, ...],
     allow_changes: bool,
     take_over: bool,
@@ -54,6 +58,7 @@ def command(
     on; the other exit codes are those of `orkeon run`.
     """
     screen = current_screen()
+    asked = wanted(model, base_url)
     outputs = Outputs.named(report, diagrams, as_json=as_json)
     with ExitStack() as opened:
         store = opened.enter_context(opened_store(url, must_exist=True))
@@ -73,6 +78,7 @@ def command(
                 inputs=given,
                 allow_changes=allow_changes,
                 take_over=take_over,
+                model=asked,
                 observer=observer,
             ),
             outputs,

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
+from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
@@ -16,6 +17,7 @@ from orkeon_transitions.cli.stores import opened_store, resume_words, store_opti
 EXAMPLES = examples(
     "orkeon run 103-ts-codebase-with-fsm",
     "orkeon run my-crew.yaml --input topic=parsers --journal run.jsonl",
+    "orkeon run my-crew.yaml --model openai:gpt-5",
     "orkeon run my-crew.yaml --store sqlite:///runs.db",
     "orkeon run my-crew.yaml --report report.md --diagrams pictures",
     "orkeon run my-crew.yaml --json | jq .status",
@@ -24,7 +26,7 @@ EXAMPLES = examples(
 
 @click.command("run", epilog=EXAMPLES)
 @click.argument("crew")
-@click.option("--model", type=click.Choice(["offline"]), help="Which model answers: only `offline` is there.")
+@model_options
 @click.option(
     "--input", "inputs", multiple=True, metavar="KEY=VALUE", help="Fills {KEY} in the file; repeatable."
 )
@@ -41,7 +43,8 @@ def command(
     context: click.Context,
     *,
     crew: str,
-    model: str | None,  # noqa: ARG001 - there is one model, and it is chosen already
+    model: str | None,
+    base_url: str | None,
     inputs: tuple[str, ...],
     journal: str | None,
     url: str | None,
@@ -63,12 +66,12 @@ def command(
     screen = current_screen()
     if journal is not None and url is not None:
         raise Mistake("--journal and --store: a run is written down once, and a store keeps a journal, too")
-    given = pairs(inputs)
+    given, asked = pairs(inputs), wanted(model, base_url)
     outputs = Outputs.named(report, diagrams, as_json=as_json)
     loaded = load(screen, crew, strict=strict)
     resumable = None
     with ExitStack() as opened:
-        options: dict[str, Any] = {"run_id": run_id}
+        options: dict[str, Any] = {"run_id": run_id, "model": asked}
         if journal is not None:
             from orkeon_transitions.store import JsonlJournal
 

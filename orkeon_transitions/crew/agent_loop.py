@@ -12,19 +12,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, ToolCall
+from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, StreamingModel, ToolCall
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.executors import TaskContext, WorkFailedError
 from orkeon_transitions.crew.mcp import ToolServers
+from orkeon_transitions.crew.models.choosing import ChosenModels, ModelChooser
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.prompts import resumed_prompt, system_prompt, task_prompt
 from orkeon_transitions.crew.results import TaskOutcome, Usage, check_usage
-from orkeon_transitions.crew.tool import Tool, ToolError
+from orkeon_transitions.crew.tool import Tool, ToolError, cut
 from orkeon_transitions.crew.tool_names import named_for_models
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
 MOST_REFUSED_ROUNDS = 5
+# What a model writes may become part of every later conversation of the crew.
+MOST_TEXT = 500_000
 NOT_RUN = "not run: the work was stopped before"
 
 
@@ -33,14 +36,14 @@ class AgentLoop:
     """The executor that a crew has when the program gives none.
 
     Attributes:
-        model: Who is asked.
+        model: Who is asked, or who chooses that for each agent and task.
         tools: Every tool of the crew, by name.
         mounts: What the model is told of the folders.
         goal: The crew's goal.
         servers: Where the other tools that are named come from.
     """
 
-    model: ChatModel
+    model: ChatModel | ModelChooser
     tools: Mapping[str, Tool]
     mounts: Sequence[Mount] = ()
     goal: str = ""
@@ -59,14 +62,20 @@ class AgentLoop:
         if context.feedback:
             context.messages.append(Message("user", context.feedback))
         try:
-            return await _Attempt(self.model, await self._allowed(names, context), context).run()
+            model = self._model(agent, task)
+            return await _Attempt(model, await self._allowed(names, context), context).run()
         except WorkFailedError as error:
             return TaskOutcome(False, context.partial, str(error))
 
     async def close(self) -> None:
         """Ends what was started for a run."""
+        if isinstance(self.model, ChosenModels):
+            await self.model.close()
         if self.servers is not None:
             await self.servers.close()
+
+    def _model(self, agent: AgentConfig, task: TaskConfig) -> ChatModel:
+        return self.model.model_for(agent, task) if isinstance(self.model, ModelChooser) else self.model
 
     async def _allowed(self, names: Sequence[str], context: TaskContext) -> dict[str, Tool]:
         """The tools that are named; the server of one may have to be started first, which is work, too."""
@@ -108,15 +117,22 @@ class _Attempt:
         context = self._context
         work = context.attempted(self._reply, tuple(context.messages))
         reply: ModelReply = await self._machine.during(work, done=None, failed="fail")
-        context.messages.append(Message("assistant", reply.text, reply.tool_calls))
+        reply = replace(reply, text=cut(reply.text, MOST_TEXT))
+        context.messages.append(Message("assistant", reply.text, reply.tool_calls, native=reply.native))
         context.partial = reply.text or context.partial
         context.usage += reply.usage
-        if "tokens" in self._machine.circuit_status.policy.meters:
-            self._machine.spend(tokens=reply.usage.tokens)
+        spent = {"tokens": reply.usage.tokens, "usd": reply.usage.usd}
+        meters = self._machine.circuit_status.policy.meters
+        if metered := {name: amount for name, amount in spent.items() if name in meters}:
+            self._machine.spend(**metered)
         return reply
 
     async def _reply(self, messages: Sequence[Message]) -> ModelReply:
-        reply = await self._model.reply(messages, self._specs)
+        on_text = self._context.on_text
+        if on_text is not None and isinstance(self._model, StreamingModel):
+            reply = await self._model.stream(messages, self._specs, on_text)
+        else:
+            reply = await self._model.reply(messages, self._specs)
         if not isinstance(reply, ModelReply):
             raise TypeError(f"a model answers a ModelReply, not {type(reply).__name__}")
         if not isinstance(reply.text, str):

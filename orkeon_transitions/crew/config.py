@@ -10,6 +10,7 @@ from typing import Any
 from orkeon_transitions.crew.breaker_block import BreakerBlock
 from orkeon_transitions.crew.graph_block import GraphBlock
 from orkeon_transitions.crew.mcp.block import McpServer
+from orkeon_transitions.crew.models.settings import ModelSettings
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.crew.web.block import WebBlock
 
@@ -24,7 +25,7 @@ class AgentConfig:
         goal: What it is after.
         backstory: What it should know of itself.
         tools: Names of tools.
-        llm: The model, as written.
+        llm: The model and its settings, as far as the agent has its own.
         carried: What the file says besides, by key in snake_case, such as `max_iter`; it has no effect.
     """
 
@@ -33,7 +34,7 @@ class AgentConfig:
     goal: str = ""
     backstory: str = ""
     tools: tuple[str, ...] = ()
-    llm: Any = None
+    llm: ModelSettings | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -51,7 +52,7 @@ class TaskConfig:
         deliverable: The file that is written, as a virtual path.
         async_execution: Whether the sequential process goes on with what does not need the task meanwhile.
         circuit_breaker: The task's own limits, as written.
-        llm_override: The model for this task, as written.
+        llm_override: The model and its settings for this task, as far as they are others.
         carried: What the file says besides, by key in snake_case; it has no effect.
     """
 
@@ -64,7 +65,7 @@ class TaskConfig:
     deliverable: str | None = None
     async_execution: bool = False
     circuit_breaker: BreakerBlock | None = None
-    llm_override: Any = None
+    llm_override: ModelSettings | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -81,7 +82,7 @@ class CrewConfig:
         manager_agent: The key of the agent that leads, or None.
         mounts: Folders that the tools may touch.
         anchors: Texts by the name under which other texts call them, as in `*tone`.
-        llm: The model of all agents, as written.
+        llm: The model of all agents and its settings, or None.
         mcp_servers: Where tools come from that are called `server.tool`, by name.
         web: What the tools that reach out may reach; None: they are off.
         agents: By key, in file order.
@@ -98,7 +99,7 @@ class CrewConfig:
     manager_agent: str | None = None
     mounts: tuple[MountSpec, ...] = ()
     anchors: Mapping[str, str] = field(default_factory=dict)
-    llm: Any = None
+    llm: ModelSettings | None = None
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
     web: WebBlock | None = None
     agents: Mapping[str, AgentConfig] = field(default_factory=dict)

@@ -13,14 +13,13 @@ from typing import Any
 
 from orkeon_transitions.crew.agent_loop import AgentLoop
 from orkeon_transitions.crew.builtin_tools import BUILTIN_NAMES, builtin_tools
-from orkeon_transitions.crew.chat import ChatModel
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
 from orkeon_transitions.crew.loader import LoadedCrew, read_crew
 from orkeon_transitions.crew.mcp import ToolServers
+from orkeon_transitions.crew.model_choice import Model, chosen
 from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
 from orkeon_transitions.crew.observing import CrewObserver
-from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_functions, found_crew, output_folder
 from orkeon_transitions.crew.placeholders import filled
 from orkeon_transitions.crew.processes import RunOptions
@@ -132,7 +131,7 @@ class Crew:
         inputs: Mapping[str, Any] | None = None,
         *,
         executor: Executor | None = None,
-        model: ChatModel | None = None,
+        model: Model | None = None,
         observer: CrewObserver | None = None,
         journal: Journal | None = None,
         run_log: RunLog | None = None,
@@ -147,7 +146,9 @@ class Crew:
             inputs: What fills the `{placeholders}` of the file.
             executor: Does the tasks in place of the agent loop: a plain or async function of agent, task and
                 context that gives text or a `TaskOutcome`, or an `AgentExecutor`.
-            model: Whom the agent loop asks; the offline model if left out.
+            model: Whom the agent loop asks, whatever the file says: a model's name, its `ModelSettings`, a
+                `ChatModel`, or a `ModelChooser`. Left out: the models of the file, the offline one where it
+                names none.
             observer: Is told what happens. Its `crew_finished` gets the partial result of a run that is
                 cancelled or breaks off.
             journal: Takes note of every transition, before it becomes visible: anything with `record`.
@@ -165,6 +166,8 @@ class Crew:
 
         Raises:
             CrewDefinitionError: An input is missing.
+            MissingKeyError: A model wants a key, and there is none.
+            MissingExtraError: What a model takes is not installed.
             TypeError: The executor cannot be called with an agent, a task and a context, the model is none,
                 or both are given; or another argument is not of its kind; or an input cannot be kept.
             ValueError: `concurrency` is no whole number from 1, or `unavailable` names no agent.
@@ -204,7 +207,7 @@ class Crew:
         allow_changes: bool = False,
         take_over: bool = False,
         executor: Executor | None = None,
-        model: ChatModel | None = None,
+        model: Model | None = None,
         observer: CrewObserver | None = None,
         clock: Callable[[], float] = time.monotonic,
         concurrency: int = 8,
@@ -278,7 +281,7 @@ class Crew:
         inputs: Mapping[str, Any],
         *,
         executor: Executor | None,
-        model: ChatModel | None,
+        model: Model | None,
         observer: CrewObserver | None,
         clock: Callable[[], float],
         concurrency: int,
@@ -289,7 +292,7 @@ class Crew:
         config = filled(self.config, inputs, self._source)
         return config, RunOptions(
             run_id="",
-            executor=self._executor(config.goal, executor, model),
+            executor=self._executor(config, executor, model),
             inputs=inputs,
             observer=observer or CrewObserver(),
             clock=clock,
@@ -311,18 +314,16 @@ class Crew:
                 )
         return frozenset(names)
 
-    def _executor(self, goal: str, executor: Executor | None, model: ChatModel | None) -> AgentExecutor:
+    def _executor(self, config: CrewConfig, executor: Executor | None, model: Model | None) -> AgentExecutor:
         if executor is not None:
             if model is not None:
                 raise TypeError("an executor does without a model: give one of them")
             return executor if isinstance(executor, AgentLoop) else BoundExecutor(executor)
-        if model is not None and not isinstance(model, ChatModel):
-            raise TypeError(f"a model has an async reply(messages, tools), {type(model).__name__} has not")
         return AgentLoop(
-            model=model or OfflineModel(),
+            model=chosen(config, model),
             tools=self._tools,
             mounts=self.mounts,
-            goal=goal,
+            goal=config.goal,
             servers=self._servers(),
         )
 

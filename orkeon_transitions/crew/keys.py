@@ -54,14 +54,14 @@ CREW = KeyTable(
 )
 
 AGENT = KeyTable(
-    known=_names("role goal backstory tools llm"),
+    known=_names("role goal backstory tools llm temperature top_p max_tokens response_format thinking"),
     later=_names(
         """llm_override mcp_servers mcp guardrails guardrail knowledge_sources human_input response_schema
         planning reasoning multimodal allow_code_execution function_calling_llm execution_budget embedder"""
     ),
     carried=_names(
         """verbose knowledge memory memory_config description max_iter max_iterations max_rpm
-        max_execution_time max_retry_limit allow_delegation cache temperature top_p max_tokens
+        max_execution_time max_retry_limit allow_delegation cache
         system_template prompt_template response_template respect_context_window use_system_prompt
         inject_date date_format name id tags metadata max_reasoning_attempts code_execution_mode
         security_config from_repository"""

@@ -16,6 +16,8 @@ from orkeon_transitions.crew.graph_block import GraphBlock, read_graph_block
 from orkeon_transitions.crew.keys import AGENT, CREW, KINDS, LATER_PROCESSES, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.layouts import CrewFiles, read_files
 from orkeon_transitions.crew.mcp.block import read_servers
+from orkeon_transitions.crew.models.reading import read_beside, read_model_settings
+from orkeon_transitions.crew.models.settings import ModelSettings
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.crew.output_files import OutputFolder
 from orkeon_transitions.crew.tool_aliases import meant
@@ -89,7 +91,6 @@ class _CrewReader:
         self._anchors = self._read_anchors(block)
         self._process_name = process = self._process(block)
         self._output = OutputFolder(self._mounts(block))
-        self._check_model(block, "llm")
         agents = {key: self._agent(key, value) for key, value in self._members(block, "agents")}
         tasks = {key: self._task(key, value) for key, value in self._members(block, "tasks")}
         return CrewConfig(
@@ -101,7 +102,7 @@ class _CrewReader:
             manager_agent=self._manager(block),
             mounts=self._output.mounts,
             anchors=self._anchors.texts,
-            llm=block.get("llm"),
+            llm=self._model(block, "llm"),
             mcp_servers=read_servers(self._source, block.get("mcp_servers"), block.at("mcp_servers")),
             web=read_web(self._source, block.get("web"), block.at("web")),
             agents=agents,
@@ -129,20 +130,18 @@ class _CrewReader:
 
     def _agent(self, key: str, value: dict[str, Any]) -> AgentConfig:
         block = self._block(value, ("agents", key), AGENT)
-        self._check_model(block, "llm")
         return AgentConfig(
             id=key,
             role=self._text(block, "role"),
             goal=self._text(block, "goal"),
             backstory=self._text(block, "backstory"),
             tools=self._tools(block),
-            llm=block.get("llm"),
+            llm=read_beside(block, self._model(block, "llm")),
             carried=self._carried_by(block, AGENT),
         )
 
     def _task(self, key: str, value: dict[str, Any]) -> TaskConfig:
         block = self._block(value, ("tasks", key), TASK)
-        self._check_model(block, "llm_override")
         return TaskConfig(
             id=key,
             description=self._description(block),
@@ -153,7 +152,7 @@ class _CrewReader:
             deliverable=self._deliverable(block),
             async_execution=self._is_async(block),
             circuit_breaker=self._breaker(block),
-            llm_override=block.get("llm_override"),
+            llm_override=self._model(block, "llm_override"),
             carried=self._carried_by(block, TASK),
         )
 
@@ -291,18 +290,8 @@ class _CrewReader:
                 self._carry(block.at(key))
         return {key: value for key, value in carried.items() if value is not None}
 
-    def _check_model(self, block: Block, key: str) -> None:
-        """Only the offline model is there: any other name must not be taken for it."""
-        written = block.get(key)
-        if written is None:
-            return
-        if isinstance(written, dict):
-            folded = {snake_case(name): value for name, value in written.items()}
-            written = folded.get("model") or folded.get("provider") or folded.get("name")
-        if written is None:
-            block.problem(key, "names no model: 'offline' is the only one that is there")
-        elif not (isinstance(written, str) and written.strip().lower() == "offline"):
-            block.problem(key, f"the model {shown(written)} is not there yet: only 'offline' is")
+    def _model(self, block: Block, key: str) -> ModelSettings | None:
+        return read_model_settings(self._source, block.get(key), block.at(key))
 
     def _breaker(self, block: Block) -> Any:
         return read_breaker_block(self._source, block.get("circuit_breaker"), block.at("circuit_breaker"))

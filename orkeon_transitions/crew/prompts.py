@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.results import TaskResult, TaskRunStatus
+
+if TYPE_CHECKING:
+    from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 
 TASK = "Task"
 EXPECTED = "Expected output"

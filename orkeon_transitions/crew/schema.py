@@ -8,6 +8,7 @@ from typing import Any
 from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.mcp.schema import servers_schema
+from orkeon_transitions.crew.models.schema import beside_schemas, model_schema
 from orkeon_transitions.crew.resolution import RETRY_CYCLES
 from orkeon_transitions.crew.web.schema import web_schema
 from orkeon_transitions.definition.schema import Schema, both_spellings, machine_schema, said
@@ -15,7 +16,7 @@ from orkeon_transitions.definition.schema import Schema, both_spellings, machine
 _TEXT: Schema = {"type": ["string", "null"]}
 _NAMES: Schema = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": ["string", "null"]}]}
 _BREAKER: Schema = {"anyOf": [{"$ref": "#/$defs/circuit_breaker"}, {"type": "null"}]}
-_MODEL: Schema = {"anyOf": [{"enum": ["offline", None]}, {"type": "object"}], "description": "`offline`."}
+_MODEL: Schema = {"$ref": "#/$defs/model"}
 _ANCHORS: Schema = {"type": ["object", "array", "null"]}
 _LATER: Schema = {"enum": [None, False, "", [], {}], "description": "Not there yet."}
 _CARRIED: Schema = {"description": "Accepted, without effect."}
@@ -46,6 +47,7 @@ def crew_schema() -> dict[str, Any]:
             "agent": _mapping(AGENT, _agent_keys()),
             "task": _mapping(TASK, _task_keys(), required=("description",)),
             "circuit_breaker": _breaker(),
+            "model": model_schema(),
         },
     }
 
@@ -76,6 +78,7 @@ def _agent_keys() -> Mapping[str, Schema]:
         "backstory": said("What it should know of itself.", _TEXT),
         "tools": said("Names of tools.", _NAMES),
         "llm": _MODEL,
+        **beside_schemas(),
     }
 
 

@@ -195,7 +195,7 @@ class TaskRun:
         seconds, self.context.retry_after = self.context.retry_after, 0.0
         if self._is_given_up or seconds is None or seconds > LONGEST_WAIT:
             return False
-        if seconds and self._machine.can_fire("retry"):
+        if seconds and await self._machine.can_fire("retry"):
             await asyncio.sleep(seconds)
         return True
 

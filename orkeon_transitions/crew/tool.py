@@ -136,9 +136,12 @@ def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
 def as_text(value: Any) -> str:
     """What a tool answered, as the model reads it: a text as it is, all else as JSON, at most 50,000 long."""
     text = value if isinstance(value, str) else TypeAdapter(Any).dump_json(value, fallback=str).decode()
-    if len(text) <= MOST_ANSWER:
-        return text
-    return f"{text[:MOST_ANSWER]}\n[cut: {len(text) - MOST_ANSWER:,} more characters]"
+    return cut(text, MOST_ANSWER)
+
+
+def cut(text: str, most: int) -> str:
+    """A text, shortened where it is too long, and saying so."""
+    return text if len(text) <= most else f"{text[:most]}\n[cut: {len(text) - most:,} more characters]"
 
 
 def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> Tool:

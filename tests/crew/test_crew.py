@@ -319,7 +319,7 @@ def test_the_journal_replays_to_where_the_machines_ended(tmp_path):
     ("options", "words"),
     [
         ({"executor": 5}, "an executor is a function or has execute_task"),
-        ({"model": "gpt-5"}, "a model has an async reply"),
+        ({"model": 5}, "a model has an async reply"),
         ({"model": ScriptedModel("x"), "executor": only()}, "give one of them"),
     ],
 )

@@ -115,7 +115,7 @@ tasks:
         "carried, not acted on: allowDelegation, maxIter, maxRpm, verbose, knowledge, "
         "memory, memoryProvider, links, rag, settings"
     )
-    assert load_crew(crew).tasks["t"].llm_override == "offline"
+    assert load_crew(crew).tasks["t"].llm_override.model == "offline"
 
 
 def test_an_unknown_key_is_a_warning_and_with_strict_an_error():

@@ -175,32 +175,6 @@ def test_a_graph_config_without_a_graph_has_no_effect():
     assert [found.message for found in crew.findings] == ["carried, not acted on: graphConfig"]
 
 
-@pytest.mark.parametrize("llm", ["offline", "Offline", "{model: offline}", "{provider: offline}"])
-def test_the_offline_model_is_there(llm):
-    assert load_crew(f"llm: {llm}\n{HEAD}{TASKS}").findings == ()
-    assert load_crew(f"agents:\n  cook: {{llm: {llm}}}\n{TASKS}").findings == ()
-
-
-@pytest.mark.parametrize("llm", ["gpt-5", "{model: gpt-5}", "7", "[offline]"])
-@pytest.mark.parametrize("where", ["crew", "agent"])
-def test_no_other_model_is_taken_for_it(llm, where):
-    agent = f"agents:\n  cook: {{llm: {llm}}}\n"
-    text = f"llm: {llm}\n{HEAD}{TASKS}" if where == "crew" else agent + TASKS
-    (problem,) = problems_of(text)
-    assert "not there yet: only 'offline' is" in problem.message
-
-
-@pytest.mark.parametrize("llm", ["{}", "{temperature: 1}", "{model: null}"])
-def test_settings_without_a_model_say_so(llm):
-    (problem,) = problems_of(f"llm: {llm}\n{HEAD}{TASKS}")
-    assert problem.message == "names no model: 'offline' is the only one that is there"
-
-
-def test_a_model_of_a_task_s_own_is_not_taken_for_the_offline_one():
-    (problem,) = problems_of(f"{HEAD}tasks:\n  t: {{description: d, llmOverride: gpt-5}}\n")
-    assert problem.path == "tasks.t.llmOverride"
-
-
 @pytest.mark.parametrize(
     ("mounts", "needle"),
     [
