@@ -9,8 +9,8 @@ from typing import Any
 from orkeon_transitions.definition.fields import read_count, read_flag
 from orkeon_transitions.definition.places import Path, Source
 
-PROCESSES = ("sequential", "parallel", "graph")
-LATER_PROCESSES = ("hierarchical", "consensual", "autonomous")
+PROCESSES = ("sequential", "parallel", "graph", "hierarchical")
+LATER_PROCESSES = ("consensual", "autonomous")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from orkeon_transitions.crew.mcp.block import read_servers
 from orkeon_transitions.crew.models.reading import read_beside, read_model_settings
 from orkeon_transitions.crew.models.settings import ModelSettings
 from orkeon_transitions.crew.mounts import MountSpec
+from orkeon_transitions.crew.process_checks import check_process
 from orkeon_transitions.crew.output_files import OutputFolder
 from orkeon_transitions.crew.tool_aliases import meant
 from orkeon_transitions.crew.web.block import read_web
@@ -59,6 +60,8 @@ def read_crew(what: str | os.PathLike[str], *, tools: Collection[str], strict: b
     reader = _CrewReader(files, strict=strict, tools=tools)
     config = reader.crew()
     check_references(config, source, tools=tools, unread=files.unread, warn=reader.warn)
+    if not files.unread:
+        check_process(config, source, reader.warn)
     source.raise_problems()
     return LoadedCrew(config, (*reader.findings, *reader.carried_notes(), *source.notes), source)
 
@@ -99,7 +102,7 @@ class _CrewReader:
             process=process,
             circuit_breaker=self._breaker(block),
             graph_config=self._graph(block, process),
-            manager_agent=self._manager(block),
+            manager_agent=self._manager(block, process),
             mounts=self._output.mounts,
             anchors=self._anchors.texts,
             llm=self._model(block, "llm"),
@@ -257,8 +260,6 @@ class _CrewReader:
         folded = written.strip().lower()
         if folded in LATER_PROCESSES:
             block.problem("process", f"process '{folded}' is not there yet: {_listed(PROCESSES)} are")
-            if folded == "hierarchical" and block.get("manager_agent") is None:
-                block.problem("process", "process 'hierarchical' needs a 'managerAgent'")
         elif folded not in PROCESSES:
             hint = self._source.hint(folded, [*PROCESSES, *LATER_PROCESSES])
             block.problem("process", f"unknown process '{written}': valid are {_listed(PROCESSES)}", hint)
@@ -270,10 +271,10 @@ class _CrewReader:
             self._carry(block.at("graph_config"))
         return graph
 
-    def _manager(self, block: Block) -> str | None:
-        """Who leads in a process that is not there yet: anywhere else nobody does."""
+    def _manager(self, block: Block, process: str) -> str | None:
+        """Who leads, in the processes where somebody does."""
         manager = block.name("manager_agent")
-        if manager is not None:
+        if manager is not None and process != "hierarchical":
             self._carry(block.at("manager_agent"))
         return manager
 

@@ -1,8 +1,9 @@
 """A model that is none: deterministic, without a key or a network, for any crew.
 
 It explores the folders that the task's message names, calls every tool once with arguments made from the
-tool's schema, writes the deliverable, and answers with what it saw. It understands nothing and says so in
-every text that it gives. All that it knows is in the conversation: it keeps no state of its own.
+tool's schema, writes the deliverable, and answers with what it saw. Where JSON is asked for, it makes the
+value from the schema, and ranks answers by their length. It understands nothing and says so in every text
+that it gives. All that it knows is in the conversation: it keeps no state of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 
 from orkeon_transitions.crew import prompts
 from orkeon_transitions.crew.chat import Message, ModelReply, ToolCall, ToolSpec
+from orkeon_transitions.crew.json_answers import schema_asked_for
+from orkeon_transitions.crew.quotations import labelled_in
 from orkeon_transitions.crew.results import Usage
 from orkeon_transitions.crew.schema_values import arguments_for
 
@@ -165,7 +168,9 @@ def _arguments(
 
 
 def _answer(seen: _Seen) -> str:
-    """What was seen, plainly."""
+    """What was seen, plainly; or a value, where one is asked for."""
+    if (schema := schema_asked_for(seen.expected)) is not None:
+        return json.dumps(_value(schema, seen.task), ensure_ascii=False)
     lines = [
         f"{NOTICE} No language model was asked: this only shows what the tools answered.",
         "",
@@ -180,6 +185,18 @@ def _answer(seen: _Seen) -> str:
         lines += ["", "Earlier tasks:"]
         lines += [f"- {title}" for title in prompts.earlier_tasks(seen.earlier)]
     return "\n".join(lines)
+
+
+def _value(schema: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """What fits the schema: the longest answers come first, where answers are to be ranked."""
+    shown = labelled_in(task)
+    value = arguments_for(schema, "", lambda _: f"{NOTICE} No language model was asked.")
+    for key, found in value.items():
+        if isinstance(found, list) and shown and set(found) <= shown.keys():
+            value[key] = sorted(found, key=lambda label: (-len(shown[label]), shown[label], label))
+        elif shown and found in shown:
+            value[key] = min(shown, key=lambda label: (-len(shown[label]), shown[label], label))
+    return value
 
 
 def _shown(call: ToolCall) -> str:

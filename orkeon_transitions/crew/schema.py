@@ -60,7 +60,7 @@ def _crew_keys() -> Mapping[str, Schema]:
         "process": said("How the tasks are run.", {"anyOf": [{"enum": list(PROCESSES)}, _TEXT]}),
         "circuit_breaker": said("The limits of every task.", _BREAKER),
         "graph_config": said("The limits of the graph process.", _graph()),
-        "manager_agent": said("Who leads in the process `hierarchical`, which is not there yet.", _TEXT),
+        "manager_agent": said("Who leads in the process `hierarchical`.", _TEXT),
         "anchors": said("Texts that others call by name, as in `*tone`.", _ANCHORS),
         "mounts": said("Folders that tools may touch: 'host:/virtual:ro' or ':rw'.", _NAMES),
         "llm": _MODEL,

@@ -75,7 +75,10 @@ class _Maker:
     def _array(self, schema: Schema, depth: int) -> list[Any]:
         if "prefixItems" in schema:
             return [self.value(item, depth + 1) for item in schema["prefixItems"]]
-        one = self.value(schema.get("items") or {}, depth + 1)
+        items = schema.get("items") or {}
+        if schema.get("uniqueItems") and items.get("enum"):
+            return list(items["enum"])[: max(1, int(schema.get("minItems", 1)))]
+        one = self.value(items, depth + 1)
         return [one] * max(1, int(schema.get("minItems", 1)))
 
     def _number(self, schema: Schema, *, whole: bool) -> int | float:

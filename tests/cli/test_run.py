@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orkeon_transitions.crew import OfflineModel
+from orkeon_transitions.crew.keys import LATER_PROCESSES
 from orkeon_transitions.machines import TaskExecution
 
 EXAMPLE = "103-ts-codebase-with-fsm"
@@ -195,7 +196,7 @@ def test_the_nearest_example_is_offered(orkeon):
 
 def test_what_is_not_there_yet_is_refused_by_name(orkeon, little_crew):
     text = little_crew.read_text()
-    for process in ("hierarchical", "consensual", "autonomous"):
+    for process in LATER_PROCESSES:
         little_crew.write_text(f"process: {process}\n{text}")
         done = orkeon("run", "little.yaml")
         assert done.code == 2

@@ -8,12 +8,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from orkeon_transitions.crew.processes.graph import run_graph
+from orkeon_transitions.crew.processes.hierarchical import run_hierarchical
 from orkeon_transitions.crew.processes.parallel import run_parallel
 from orkeon_transitions.crew.processes.process import CrewRun, RunOptions
 from orkeon_transitions.crew.processes.sequential import run_sequential
 
 PROCESSES: Mapping[str, Callable[[CrewRun], Awaitable[None]]] = MappingProxyType(
-    {"sequential": run_sequential, "parallel": run_parallel, "graph": run_graph}
+    {
+        "sequential": run_sequential,
+        "parallel": run_parallel,
+        "graph": run_graph,
+        "hierarchical": run_hierarchical,
+    }
 )
 
 __all__ = ["PROCESSES", "CrewRun", "RunOptions"]
