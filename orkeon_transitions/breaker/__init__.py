@@ -13,6 +13,7 @@ from orkeon_transitions.breaker.rule import (
     judge_clocks,
     judge_departure,
     judge_entry,
+    judge_meters,
     judge_nesting,
     judge_repetition,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "judge_clocks",
     "judge_departure",
     "judge_entry",
+    "judge_meters",
     "judge_nesting",
     "judge_repetition",
 ]

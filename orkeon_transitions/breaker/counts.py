@@ -105,6 +105,11 @@ class BreakerCounts:
             clock: How time counts in the state in which the machine then is.
         """
         is_entry = dest is not None
+        active, since = self.active, self.running_since
+        if clock.is_patient:
+            active, since = self.elapsed(now), None
+        elif since is None:
+            since = now
         # Written out: `replace` would cost more than the rest of the breaker.
         return BreakerCounts(
             state=self.state if dest is None else dest,
@@ -112,8 +117,8 @@ class BreakerCounts:
             transitions=self.transitions + 1,
             ordinal=self.ordinal + 1,
             visits=self.visits if dest is None else {**self.visits, dest: self.visits.get(dest, 0) + 1},
-            active=self.elapsed(now),
-            running_since=None if clock.is_patient else now,
+            active=active,
+            running_since=since,
             spent=self.spent,
             repeats=self.repeats,
             trip=self.trip,

@@ -7,6 +7,7 @@ the row that was chosen.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isclose
 
@@ -57,12 +58,13 @@ def judge_departure(
         )
     if trip := judge_clocks(policy, counts, now, clock):
         return trip
-    return _judge_meters(policy, counts)
+    return judge_meters(policy, counts.spent)
 
 
-def _judge_meters(policy: CircuitBreakerPolicy, counts: BreakerCounts) -> Trip | None:
+def judge_meters(policy: CircuitBreakerPolicy, amounts: Mapping[str, float]) -> Trip | None:
+    """Judges what was spent, by meter (limit 5)."""
     for meter, most in policy.meters.items():
-        spent = counts.spent.get(meter, 0)
+        spent = amounts.get(meter, 0)
         if spent > most and not isclose(spent, most, rel_tol=1e-12):  # 0.1 + 0.2 is not more than 0.3
             return Trip(
                 BreakerLimit.METERS,

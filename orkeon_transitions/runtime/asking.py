@@ -70,6 +70,11 @@ def outside() -> Context:
     return context
 
 
+def is_inside() -> bool:
+    """Whether anything is open around here; as a rule nothing is."""
+    return bool(_inside.get())
+
+
 def refuse_inside(machine: Machine, what: str) -> None:
     """Refuses what a guard fires although it was only asked, or a commit hook while it is awaited.
 

@@ -57,7 +57,8 @@ class AsyncStateMachine(MachineBase[S, E]):
         super()._begin(snapshot, policy, machine_id)
         self._watch.arm_soon()
 
-    def _engine_for(self, definition: MachineDefinition) -> Any:
+    @classmethod
+    def _engine_for(cls, definition: MachineDefinition) -> Any:
         from orkeon_transitions.runtime.engine import async_engine_for  # noqa: PLC0415 (it imports the law)
 
         return async_engine_for(definition)
@@ -93,7 +94,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         """The triggers that `fire` would accept now, in file order."""
         if self.is_terminal:
             return []
-        names = self._definition.triggers_from(self._counts.state)
+        names = self.definition.triggers_from(self._record.state)
         return [self._trigger_member(name) for name in names if await self.can_fire(name, context, **payload)]
 
     def fire_later(self, trigger: E | str, context: Any = None, /, **payload: Any) -> None:
@@ -189,7 +190,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         finally:
             self._holder = None
             self._lock.release()
-            self._listeners.tell()
+            self._tell()
             self._work_off_if_free()
 
     def _take_hold(self) -> None:
@@ -243,7 +244,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         if result is not None and not result.accepted:
             return result
         raise StateLeftError(
-            f"a callback of machine '{self._definition.name}' was ended by a clock; "
+            f"a callback of machine '{self.definition.name}' was ended by a clock; "
             f"the machine is in '{self._counts.state}'"
         )
 
@@ -260,8 +261,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     async def _work_off(self) -> None:
         """Makes what was asked for later, while the machine is held."""
-        while self._later:
-            begin = self._later.popleft()
+        while begin := self._next_asked():
             try:
                 await self._run_interruptible(begin, law.check_clocks)
             except Exception:
@@ -269,7 +269,7 @@ class AsyncStateMachine(MachineBase[S, E]):
                 log.exception("a trigger that machine '%s' fired later failed", self.machine_id)
 
     def _do_later(self, begin: Callable[[], Steps[Any]]) -> None:
-        self._later.append(begin)
+        self._ask_later(begin)
         self._work_off_if_free()
 
     def _work_off_if_free(self) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self
 
 from typing_extensions import TypeVar
@@ -21,14 +23,17 @@ from orkeon_transitions.definition import MachineDefinition, load_definition, ne
 from orkeon_transitions.errors import MachineBusyError, OrkeonError
 from orkeon_transitions.facts import CircuitBroken, Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import snapshots
-from orkeon_transitions.runtime.callbacks import ask_guard, check_given, check_members
+from orkeon_transitions.runtime.callbacks import ask_guard, check_given
 from orkeon_transitions.runtime.event import BoundTrigger, TriggerEvent
 from orkeon_transitions.runtime.firing import Firing
-from orkeon_transitions.runtime.listeners import Listeners
-from orkeon_transitions.runtime.naming import members_of, text_of
+from orkeon_transitions.runtime.listeners import Kind, Listeners
+from orkeon_transitions.runtime.naming import text_of
+from orkeon_transitions.runtime.record import Record
 
 if TYPE_CHECKING:
+    from orkeon_transitions.runtime.at_once import MoveEvent
     from orkeon_transitions.runtime.engine import Row
+    from orkeon_transitions.runtime.plan import Moves, Plan
     from orkeon_transitions.runtime.steps import Steps
 
 S = TypeVar("S", default=Any)
@@ -36,6 +41,10 @@ E = TypeVar("E", default=Any)
 
 CommitHook = Callable[[Fact, Snapshot], Any]
 ENGINES = ("auto", "stock")
+_NONE_GIVEN: Mapping[str, Any] = MappingProxyType({})
+_NOTHING_TO_WRITE = nullcontext()
+# Held while a machine gets what few machines have, since two threads may be the first.
+_FIRST = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,66 +89,78 @@ class MachineBase(Generic[S, E]):
         triggers: type[Enum] | None = None,
     ) -> None:
         _check_options(engine, policy, lock_timeout, machine_id)
-        self._set_up()
-        self._definition = load_definition(definition)
-        self._guards: Mapping[str, Any] = guards or {}
-        self._actions: Mapping[str, Any] = actions or {}
-        check_given(self._definition, type(self), self._guards, self._actions, plain=self._is_plain)
-        state_enum, trigger_enum = states or self.STATES, triggers or self.TRIGGERS
-        check_members(self._definition, state_enum, trigger_enum)
-        self._states, self._triggers = members_of(state_enum), members_of(trigger_enum)
-        self._engine: Any = self._engine_for(self._definition)
+        from orkeon_transitions.runtime.plan import plan_for  # noqa: PLC0415 (the plan reads machine classes)
+
+        kind, definition = type(self), load_definition(definition)
+        self._plan: Plan = plan_for(kind, definition, states or self.STATES, triggers or self.TRIGGERS)
+        self._is_stock = engine == "stock"
+        self._guards: Mapping[str, Any] = guards or _NONE_GIVEN
+        self._actions: Mapping[str, Any] = actions or _NONE_GIVEN
+        check_given(definition, kind, self._guards, self._actions, plain=self._is_plain)
         self._clock = clock
         self._lock_timeout = lock_timeout
         self._commit_hook = commit
-        self._listeners = Listeners()
-        self._later: deque[Callable[[], Steps[Any]]] = deque()
-        self._firing: Firing | None = None
-        # Held for the moment of writing only, so that no snapshot has fields of another state.
-        self._writing = threading.RLock()
+        self._listeners: Listeners | None = None
+        self._later: deque[Callable[[], Steps[Any]]] | tuple[()] = ()
+        self._firing: Firing | MoveEvent | None = None
         self._depth = 0
         self._unsaved: tuple[str, ...] = ()
+        # Held for the moment of writing only, so that no snapshot has fields of another state.
+        self._writing: Any = threading.RLock() if self.persisted else _NOTHING_TO_WRITE
+        self._set_up()
         self._begin(None if snapshot is None else snapshots.read(snapshot), policy, machine_id)
 
     def _begin(
         self, snapshot: Snapshot | None, policy: CircuitBreakerPolicy | None, machine_id: str | None
     ) -> None:
         if snapshot is None:
-            self.policy = policy or self._default_policy()
-            self.machine_id = machine_id or uuid.uuid4().hex[:12]
-            self._counts = BreakerCounts.fresh(self._definition.initial, self._clock())
-            return
-        self.policy = policy or snapshot.policy
-        self.machine_id = machine_id or snapshot.machine_id
-        self._counts = snapshots.counts_of(self, snapshot)
-        snapshots.put_fields(self, snapshot)
+            self._policy = policy or self._default_policy()
+            self.machine_id = machine_id or os.urandom(6).hex()
+            counts = BreakerCounts.fresh(self._plan.definition.initial, self._clock())
+        else:
+            self._policy = policy or snapshot.policy
+            self.machine_id = machine_id or snapshot.machine_id
+            counts = snapshots.counts_of(self, snapshot)
+        self._record = Record(self, counts)
+        if snapshot is not None:
+            snapshots.put_fields(self, snapshot)
 
     # ------------------------------------------------------------------------------------------- reading
     @property
     def definition(self) -> MachineDefinition:
         """What the machine is allowed; shared with others of its kind."""
-        return self._definition
+        return self._plan.definition
 
     @property
     def state(self) -> S:
         """The current state: the Enum's member if the machine has an Enum, else its name."""
-        member: S = self._state_member(self._counts.state)
+        member: S = self._state_member(self._record.state)
         return member
 
     @property
     def is_terminal(self) -> bool:
         """Whether the machine has ended."""
-        return self._counts.state in self._definition.final_states
+        return self._record.state in self._plan.definition.final_states
 
     @property
     def transition_count(self) -> int:
         """What the budget has used: transitions since the start or the last reset."""
-        return self._counts.transitions
+        return self._record.transitions
+
+    @property
+    def policy(self) -> CircuitBreakerPolicy:
+        """The limits of the circuit breaker."""
+        return self._policy
+
+    @policy.setter
+    def policy(self, policy: CircuitBreakerPolicy) -> None:
+        self._policy = policy
+        self._record.arm(self)
 
     @property
     def is_circuit_broken(self) -> bool:
         """Whether the circuit breaker has tripped."""
-        return self._counts.trip is not None
+        return self._record.trip is not None
 
     @property
     def circuit_status(self) -> CircuitBreakerStatus:
@@ -175,15 +196,15 @@ class MachineBase(Generic[S, E]):
     # ----------------------------------------------------------------------------------------- listening
     def on_transition(self, listener: Callable[[TransitionResult], object]) -> Callable[[], None]:
         """Subscribes to every transition that was made; gives the function that unsubscribes."""
-        return self._listeners.subscribe("transition", listener)
+        return self._subscribe("transition", listener)
 
     def on_refused(self, listener: Callable[[Refusal], object]) -> Callable[[], None]:
         """Subscribes to every trigger that was refused; gives the function that unsubscribes."""
-        return self._listeners.subscribe("refused", listener)
+        return self._subscribe("refused", listener)
 
     def on_circuit_broken(self, listener: Callable[[CircuitBroken], object]) -> Callable[[], None]:
         """Subscribes to the trip of the breaker; gives the function that unsubscribes."""
-        return self._listeners.subscribe("broken", listener)
+        return self._subscribe("broken", listener)
 
     def attach_commit(self, hook: CommitHook) -> None:
         """Makes `hook(fact, snapshot)` the machine's one commit hook.
@@ -199,15 +220,17 @@ class MachineBase(Generic[S, E]):
                 f"machine '{self.machine_id}' has a commit hook already: a second is not possible"
             )
         self._commit_hook = hook
+        # From now on every transition goes by the law, which commits it.
+        self._record.arm(self)
 
     # ----------------------------------------------------------------------------- for subclasses to answer
     def _default_policy(self) -> CircuitBreakerPolicy:
         """The policy where neither the constructor nor a snapshot gives one."""
-        return self._definition.circuit_breaker or CircuitBreakerPolicy.default()
+        return self._plan.definition.circuit_breaker or CircuitBreakerPolicy.default()
 
     def _state_clock(self, state: str) -> StateClock:
         """How time counts in a state."""
-        return self._definition.clocks[state]
+        return self._plan.definition.clocks[state]
 
     def _fields_after(self, event: TriggerEvent) -> Mapping[str, Any]:  # noqa: ARG002 (a hook)
         """The persisted attributes that a transition changes: pure, asked before the commit."""
@@ -220,11 +243,10 @@ class MachineBase(Generic[S, E]):
     def _set_up(self) -> None:
         """Makes what the kind of machine needs before anything else."""
 
-    def _engine_for(self, definition: MachineDefinition) -> Any:  # noqa: ARG002 (for subclasses)
+    @classmethod
+    def _engine_for(cls, definition: MachineDefinition) -> Any:  # noqa: ARG003 (for subclasses)
         """The engine that all machines of a definition share."""
-        raise TypeError(
-            f"{type(self).__name__} is no machine of its own: use StateMachine or AsyncStateMachine"
-        )
+        raise TypeError(f"{cls.__name__} is no machine of its own: use StateMachine or AsyncStateMachine")
 
     def _visit_ended(self) -> None:
         """The visit of a state is over, or the circuit is broken."""
@@ -233,20 +255,65 @@ class MachineBase(Generic[S, E]):
         """A clock was started, stopped or set back."""
 
     @property
+    def _counts(self) -> BreakerCounts:
+        """The record as the law judges it; setting it replaces the record as a whole."""
+        return self._record.counts()
+
+    @_counts.setter
+    def _counts(self, counts: BreakerCounts) -> None:
+        self._record.put(self, counts)
+
+    @property
     def _state_name(self) -> str:
-        return self._counts.state
+        return self._record.state
+
+    @property
+    def _engine(self) -> Any:
+        return self._plan.engine
+
+    def _moves_at_once(self, state: str) -> Moves:
+        """What may be made without asking the law: nothing where a transition must be committed."""
+        if self._is_stock or self._commit_hook is not None:
+            return {}
+        return self._plan.moves[state]
 
     def _state_member(self, name: str) -> Any:
-        return self._states.get(name, name)
+        return self._plan.states.get(name, name)
 
     def _trigger_member(self, name: str) -> Any:
-        return self._triggers.get(name, name)
+        return self._plan.triggers.get(name, name)
+
+    # ------------------------------------------------------------------------- what most machines never have
+    def _subscribe(self, kind: Kind, listener: Callable[[Any], object]) -> Callable[[], None]:
+        with _FIRST:
+            if self._listeners is None:
+                self._listeners = Listeners()
+        return self._listeners.subscribe(kind, listener)
+
+    def _put(self, kind: Kind, fact: Callable[[], Any]) -> None:
+        """Puts a fact down for those who listen."""
+        if self._listeners is not None:
+            self._listeners.put(kind, fact)
+
+    def _tell(self) -> None:
+        if self._listeners is not None:
+            self._listeners.tell()
+
+    def _ask_later(self, begin: Callable[[], Steps[Any]]) -> None:
+        with _FIRST:
+            if isinstance(self._later, tuple):
+                self._later = deque()
+        self._later.append(begin)
+
+    def _next_asked(self) -> Callable[[], Steps[Any]] | None:
+        """What was asked for later, taken from the queue; None if there is nothing more."""
+        return self._later.popleft() if isinstance(self._later, deque) and self._later else None
 
     def _status_of(self, counts: BreakerCounts) -> CircuitBreakerStatus:
         return counts.status(self.policy, self._clock(), self._state_clock(counts.state))
 
     def _rows(self, trigger: str) -> list[Row]:
-        rows: list[Row] = self._engine.rows(self._counts.state, trigger)
+        rows: list[Row] = self._engine.rows(self._record.state, trigger)
         return rows
 
     def _request(
@@ -266,7 +333,7 @@ class MachineBase(Generic[S, E]):
 
     def _busy(self) -> MachineBusyError:
         return MachineBusyError(
-            f"machine '{self._definition.name}' is making another transition and did not become free in "
+            f"machine '{self._plan.definition.name}' is making another transition and did not become free in "
             f"{self._lock_timeout:g} s"
         )
 
@@ -320,7 +387,7 @@ class MachineBase(Generic[S, E]):
                 counts = replace(counts, spent=self._counts.spent)
             firing.result = result
             self._counts = counts
-        self._listeners.put("transition", firing.told)
+        self._put("transition", firing.told)
         self._written(firing.event, result)
         if not result.internal:
             self._visit_ended()
@@ -333,8 +400,9 @@ class MachineBase(Generic[S, E]):
     else:
         # Type checkers see the triggers that a class declares (`submit: Trigger`), and find a slip in others.
         def __getattr__(self, name: str) -> BoundTrigger:
-            definition = self.__dict__.get("_definition")
-            if definition is not None and not name.startswith("_") and name in definition.triggers:
+            # A name of our own is missing only while the machine is made.
+            definition = None if name.startswith("_") else self._plan.definition
+            if definition is not None and name in definition.triggers:
                 return BoundTrigger(self, name)
             kind = type(self).__name__
             hint = nearest(name, definition.triggers) if definition is not None else None
@@ -343,11 +411,11 @@ class MachineBase(Generic[S, E]):
             raise AttributeError(message, name=name, obj=self)
 
     def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *(name for name in self._definition.triggers if name.isidentifier())]
+        return [*super().__dir__(), *(name for name in self._plan.definition.triggers if name.isidentifier())]
 
     def __repr__(self) -> str:
         broken = ", circuit broken" if self.is_circuit_broken else ""
-        name, state = self._definition.name, self._counts.state
+        name, state = self._plan.definition.name, self._record.state
         return f"<{type(self).__name__} '{name}' {self.machine_id} in '{state}'{broken}>"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:

@@ -17,6 +17,7 @@ from orkeon_transitions.definition import MachineDefinition, nearest
 from orkeon_transitions.definition.models import Names
 from orkeon_transitions.definition.places import Path, dotted
 from orkeon_transitions.errors import DefinitionError, Problem
+from orkeon_transitions.facts import error_text
 from orkeon_transitions.runtime.naming import members_of, text_of
 
 if TYPE_CHECKING:
@@ -103,10 +104,16 @@ def objection_to(definition: MachineDefinition, name: str, wanted: bool, answer:
     return Objection(name, definition.guards.get(name), str(answer) if needs else None, forbids=not wanted)
 
 
+def objection_of(definition: MachineDefinition, name: str, error: Exception) -> Objection:
+    """What a guard that raised has against a row."""
+    return Objection(name, definition.guards.get(name), f"it raised {error_text(error)}", error)
+
+
 def action_of(machine: MachineBase[Any, Any], name: str) -> Callable[[TriggerEvent], Any]:
     """The action of that name; on an async machine it may give an awaitable."""
+    actions = machine._actions
     action: Callable[[TriggerEvent], Any] = (
-        machine._actions[name] if name in machine._actions else getattr(machine, name)
+        actions[name] if actions and name in actions else getattr(machine, name)
     )
     return action
 

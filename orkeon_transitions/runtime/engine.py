@@ -147,7 +147,7 @@ class _Shared(_AnyMachine):
 
     def degrade(self: Any, machine: MachineBase[Any, Any], firing: Firing) -> Any:
         """Moves a tripped machine to its degraded state; exit and enter callbacks run."""
-        state = self.get_state(machine._counts.state)
+        state = self.get_state(machine._record.state)
         event = self.event_cls(firing.trigger, self)
         data: Any = EventData(state, event, self, machine, (firing,), {})
         data.breaker_trip = None

@@ -60,6 +60,11 @@ class Firing:
         """Whether a guard raised: then no further row is tried."""
         return bool(self.objections) and self.objections[-1].error is not None
 
+    @property
+    def what(self) -> str:
+        """The trigger's text."""
+        return self.trigger
+
     def told(self) -> TransitionResult | None:
         """The fact as it stands when the listeners hear it."""
         return self.result

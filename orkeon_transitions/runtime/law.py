@@ -31,11 +31,10 @@ from orkeon_transitions.facts import (
     Refusal,
     TransitionFailed,
     TransitionResult,
-    error_text,
 )
 from orkeon_transitions.runtime import refusals
 from orkeon_transitions.runtime.asking import asking, asks_itself
-from orkeon_transitions.runtime.callbacks import Objection, objection_to
+from orkeon_transitions.runtime.callbacks import Objection, objection_of, objection_to
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.repeating import repeat
 
@@ -101,7 +100,7 @@ def guards_pass(machine: Machine, firing: Firing, row: Row, *, only_asked: bool 
                     answer = yield partial(machine._answer, name, firing.event)
                 objection = objection_to(machine.definition, name, wanted, answer)
         except Exception as error:  # noqa: BLE001 (a guard that raises means no)
-            objection = Objection(name, description, f"it raised {error_text(error)}", error)
+            objection = objection_of(machine.definition, name, error)
         if objection is not None:
             firing.objections.append(objection)
             return False
@@ -127,7 +126,7 @@ def is_overdue(machine: Machine) -> bool:
     elif firing.passes_limits:
         return False
     else:
-        trigger = firing.trigger
+        trigger = firing.what
     clock = _clock_for(machine, trigger)
     return judge_clocks(machine.policy, machine._counts, machine._clock(), clock) is not None
 
@@ -135,10 +134,11 @@ def is_overdue(machine: Machine) -> bool:
 # ------------------------------------------------------------------------------------------------- firing
 def demand(machine: Machine, request: Request) -> Steps[TransitionResult]:
     """Makes one transition, or raises; a move to the degraded state is a result."""
-    return _demanded(machine, (yield from attempt(machine, request)))
+    return demanded(machine, (yield from attempt(machine, request)))
 
 
-def _demanded(machine: Machine, result: TransitionResult) -> TransitionResult:
+def demanded(machine: Machine, result: TransitionResult) -> TransitionResult:
+    """Gives a result that may be given, and raises for every other."""
     if result.refusal is None or result.degraded:
         return result
     raise refusals.error_of(machine, result.refusal) from result.error
@@ -148,9 +148,9 @@ def attempt(machine: Machine, request: Request) -> Steps[TransitionResult]:
     """Makes one transition, or refuses it, or trips."""
     trigger = request.trigger
     if machine.is_terminal:
-        return _refused(machine, refusals.ended(machine, trigger))
+        return refused(machine, refusals.ended(machine, trigger))
     if trip := judge_nesting(machine._depth):
-        return (yield from _trip(machine, trip, trigger))
+        return (yield from tripped(machine, trip, trigger))
     firing = Firing(machine._event(request), trigger)
     if machine._rows(trigger):
         yield from _make(machine, firing, machine._engine.sending(machine, firing))
@@ -160,13 +160,13 @@ def attempt(machine: Machine, request: Request) -> Steps[TransitionResult]:
     if trip is not None and _has_way_out(machine, trip):
         return (yield from _after_timeout(machine, trip, request))
     if trip is not None:
-        return (yield from _trip(machine, trip, trigger))
+        return (yield from tripped(machine, trip, trigger))
     if firing.result is not None:
         return firing.result
     if firing.objections:
         cause = firing.objections[-1].error
-        return _refused(machine, refusals.guarded(machine, trigger, firing.objections), cause)
-    return _refused(machine, refusals.no_such_row(machine, trigger))
+        return refused(machine, refusals.guarded(machine, trigger, firing.objections), cause)
+    return refused(machine, refusals.no_such_row(machine, trigger))
 
 
 def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
@@ -216,20 +216,21 @@ def _after_timeout(machine: Machine, trip: Trip, request: Request | None) -> Ste
     except Exception:
         # A way out that fails is none; without a trip it would be tried for ever.
         if machine._counts.visit == visit and machine._counts.trip is None:
-            yield from _trip(machine, trip, asked)
+            yield from tripped(machine, trip, asked)
         raise
     if machine._counts.visit == visit:
-        return (yield from _trip(machine, trip, asked))
+        return (yield from tripped(machine, trip, asked))
     return result if request is None else (yield from attempt(machine, request))
 
 
-def _refused(machine: Machine, refusal: Refusal, cause: Exception | None = None) -> TransitionResult:
-    machine._listeners.put("refused", lambda: refusal)
+def refused(machine: Machine, refusal: Refusal, cause: Exception | None = None) -> TransitionResult:
+    """Tells a refusal, and gives the result that has it."""
+    machine._put("refused", lambda: refusal)
     return machine._nothing_moved(refusal, cause)
 
 
 # --------------------------------------------------------------------------------------------- the breaker
-def _trip(machine: Machine, trip: Trip, trigger: str | None) -> Steps[TransitionResult]:
+def tripped(machine: Machine, trip: Trip, trigger: str | None) -> Steps[TransitionResult]:
     """Breaks the circuit, once; then moves to the degraded state, or refuses."""
     is_first = machine._counts.trip is None
     refusal = refusals.broken(machine, trigger, trip)
@@ -238,12 +239,12 @@ def _trip(machine: Machine, trip: Trip, trigger: str | None) -> Steps[Transition
     degraded = machine.definition.degraded
     moves = is_first and machine.policy.use_degraded_mode and degraded is not None
     if not moves or degraded == machine._counts.state:
-        return _refused(machine, refusal)
+        return refused(machine, refusal)
     recorded = refusals.broken(machine, trigger, trip.recorded())
     firing = Firing(machine._event(machine._request(trigger)), trigger or "", recorded)
     firing.event.to_state = machine._state_member(degraded or "")
     yield from _make(machine, firing, partial(machine._engine.degrade, machine, firing))
-    return _refused(machine, refusal) if firing.result is None else firing.result
+    return refused(machine, refusal) if firing.result is None else firing.result
 
 
 def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
@@ -259,7 +260,7 @@ def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
     )
     stopped = yield from _committed(machine, trigger or "check_circuit", fact, broken)
     machine._counts = replace(machine._counts, trip=trip)
-    machine._listeners.put("broken", lambda: fact)
+    machine._put("broken", lambda: fact)
     machine._visit_ended()
     if stopped is not None:
         raise stopped
@@ -285,13 +286,13 @@ def check_clocks(machine: Machine) -> Steps[TransitionResult | None]:
         return None
     if _has_way_out(machine, trip):
         return (yield from _after_timeout(machine, trip, None))
-    return (yield from _trip(machine, trip, None))
+    return (yield from tripped(machine, trip, None))
 
 
 def demand_clocks(machine: Machine) -> Steps[TransitionResult | None]:
     """`check_clocks`, raising what it finds unless the machine moved to its degraded state."""
     result = yield from check_clocks(machine)
-    return None if result is None else _demanded(machine, result)
+    return None if result is None else demanded(machine, result)
 
 
 def reset(machine: Machine) -> Steps[None]:
@@ -315,7 +316,7 @@ def refuse_too_early(machine: Machine, what: str) -> None:
     if firing is None or firing.result is not None:
         return
     raise MachineBusyError(
-        f"'{what}' came inside of a guard, before, on_exit or the commit hook of '{firing.trigger}', which "
+        f"'{what}' came inside of a guard, before, on_exit or the commit hook of '{firing.what}', which "
         f"has not written its state yet on machine '{machine.definition.name}': use fire_later to do it "
         "afterwards"
     )

@@ -61,8 +61,9 @@ class Listeners:
         return bool(self._by_kind.get(kind))
 
     def put(self, kind: Kind, fact: Callable[[], Any]) -> None:
-        """Puts a fact down; it is read when it is told, since a later callback may still add its error."""
-        self._waiting.append((kind, fact))
+        """Puts a fact down, if anybody listens; it is read when it is told: a callback may still add its error."""
+        if self._by_kind.get(kind):
+            self._waiting.append((kind, fact))
 
     def tell(self) -> None:
         """Tells what waits, unless another thread, or this one further down, is telling already."""

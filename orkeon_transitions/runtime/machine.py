@@ -12,7 +12,8 @@ from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus
 from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.facts import Fact, Refusal, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
-from orkeon_transitions.runtime.asking import refuse_inside
+from orkeon_transitions.runtime.asking import is_inside, refuse_inside
+from orkeon_transitions.runtime.at_once import first_move, make
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import refuse_awaitable
 from orkeon_transitions.runtime.event import TriggerEvent
@@ -51,7 +52,8 @@ class StateMachine(MachineBase[S, E]):
     def _set_up(self) -> None:
         self._lock = threading.RLock()
 
-    def _engine_for(self, definition: MachineDefinition) -> Any:
+    @classmethod
+    def _engine_for(cls, definition: MachineDefinition) -> Any:
         from orkeon_transitions.runtime.engine import engine_for  # noqa: PLC0415 (the engine imports the law)
 
         return engine_for(definition)
@@ -74,13 +76,19 @@ class StateMachine(MachineBase[S, E]):
             MachineBusyError: Another thread holds the machine for too long; or it is fired inside of a guard,
                 `before` or `on_exit`.
         """
-        request = self._request(trigger, context, payload)
-        return self._run(request.trigger, partial(law.demand, self, request))
+        result = self._make_at_once(trigger, context, payload)
+        if result is None:
+            request = self._request(trigger, context, payload)
+            return self._run(request.trigger, partial(law.demand, self, request))
+        return result if result._outcome.accepted else law.demanded(self, result)
 
     def try_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
         """Makes the transition; a refusal or a trip is a falsy result that says why."""
-        request = self._request(trigger, context, payload)
-        return self._run(request.trigger, partial(law.attempt, self, request))
+        result = self._make_at_once(trigger, context, payload)
+        if result is None:
+            request = self._request(trigger, context, payload)
+            return self._run(request.trigger, partial(law.attempt, self, request))
+        return result
 
     def can_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> bool:
         """Whether `fire` would make the transition now. Runs guards and nothing else."""
@@ -94,7 +102,7 @@ class StateMachine(MachineBase[S, E]):
         """The triggers that `fire` would accept now, in file order."""
         if self.is_terminal:
             return []
-        names = self._definition.triggers_from(self._counts.state)
+        names = self.definition.triggers_from(self._record.state)
         return [self._trigger_member(name) for name in names if self.can_fire(name, context, **payload)]
 
     def fire_later(self, trigger: E | str, context: Any = None, /, **payload: Any) -> None:
@@ -102,7 +110,7 @@ class StateMachine(MachineBase[S, E]):
 
         A refusal goes to `on_refused`; what a callback raises is logged; neither stops the next one.
         """
-        self._later.append(partial(law.attempt, self, self._request(trigger, context, payload)))
+        self._ask_later(partial(law.attempt, self, self._request(trigger, context, payload)))
         self._work_off_if_free()
 
     def check_circuit(self) -> CircuitBreakerStatus:
@@ -133,6 +141,24 @@ class StateMachine(MachineBase[S, E]):
         self._run("reset_circuit_breaker", partial(law.reset, self))
 
     # ------------------------------------------------------------------------------------------ one at a time
+    def _make_at_once(self, trigger: Any, context: Any, payload: dict[str, Any]) -> TransitionResult | None:
+        """Makes a move of the plan, if nobody holds the machine; None: the law must be asked."""
+        if is_inside() or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            move = first_move(self, trigger)
+            if move is None:
+                return None
+            try:
+                return make(self, move, context, payload)
+            finally:
+                if self._later:
+                    self._work_off()
+        finally:
+            self._lock.release()
+            if self._listeners is not None and self._firing is None:
+                self._listeners.tell()
+
     def _acquire(self) -> None:
         limit = -1 if self._lock_timeout is None else min(self._lock_timeout, threading.TIMEOUT_MAX)
         if not self._lock.acquire(timeout=limit):
@@ -154,13 +180,12 @@ class StateMachine(MachineBase[S, E]):
             is_free = self._depth == 0
             self._lock.release()
             if is_free:
-                self._listeners.tell()
+                self._tell()
                 self._work_off_if_free()
 
     def _work_off(self) -> None:
         """Makes what was asked for later, while the machine is held."""
-        while self._later:
-            begin = self._later.popleft()
+        while begin := self._next_asked():
             self._depth = 1
             try:
                 run(begin())
@@ -181,7 +206,7 @@ class StateMachine(MachineBase[S, E]):
                 self._lock.release()
             if not is_free:
                 return
-            self._listeners.tell()
+            self._tell()
 
     # ------------------------------------------------------------------------------ for the law and engine
     def _answer(self, guard: str, event: TriggerEvent) -> Any:
