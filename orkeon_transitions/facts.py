@@ -58,19 +58,6 @@ class Outcome:
     internal: bool = False
 
 
-class _Result:
-    """A result while it is filled. Each trigger makes one, so it holds what differs and no more."""
-
-    __slots__ = ("_at", "_error", "_ordinal", "_outcome", "_transition_count")
-
-    def __init__(self, outcome: Outcome, ordinal: int, at: float, transition_count: int) -> None:
-        self._outcome = outcome
-        self._at: float | datetime = at
-        self._error: BaseException | None = None
-        self._ordinal = ordinal
-        self._transition_count = transition_count
-
-
 def _shared(name: str) -> Any:
     return property(attrgetter(f"_outcome.{name}"))
 
@@ -79,13 +66,14 @@ def _own(name: str) -> Any:
     return property(attrgetter(name))
 
 
-def _moment(result: _Result) -> datetime:
+def _moment(result: TransitionResult) -> datetime:
     at = result._at
     return at if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
 
 
-@dataclass(frozen=True, init=False)
-class TransitionResult(_Result):
+# Not `frozen`, which would cost a trigger as much as its guard: everything public can only be read.
+@dataclass(init=False, unsafe_hash=True)
+class TransitionResult:
     """The outcome of a trigger: truthy if, and only if, the transition that was asked for was made.
 
     Attributes:
@@ -103,7 +91,8 @@ class TransitionResult(_Result):
         transition_count: What the budget had used after this; 1 begins a new budget.
     """
 
-    __slots__ = ()
+    # Each trigger makes one, so it holds what differs from those of the same row and no more.
+    __slots__ = ("_at", "_error", "_ordinal", "_outcome", "_transition_count")
 
     from_state: Any = _shared("from_state")
     to_state: Any = _shared("to_state")
@@ -133,15 +122,13 @@ class TransitionResult(_Result):
         internal: bool = False,
         transition_count: int = 0,
     ) -> None:
-        outcome = Outcome(
+        self._outcome = Outcome(
             from_state, to_state, trigger, accepted, state_changed, degraded, refusal, internal
         )
-        put = object.__setattr__
-        put(self, "_outcome", outcome)
-        put(self, "_at", timestamp)
-        put(self, "_error", error)
-        put(self, "_ordinal", ordinal)
-        put(self, "_transition_count", transition_count)
+        self._at: datetime | float = timestamp
+        self._error = error
+        self._ordinal = ordinal
+        self._transition_count = transition_count
 
     def __bool__(self) -> bool:
         return self.accepted
@@ -151,7 +138,7 @@ class TransitionResult(_Result):
 
 
 def result_of(outcome: Outcome, ordinal: int, at: float, transition_count: int) -> TransitionResult:
-    """The result of a row that was made: a tenth of what the constructor costs.
+    """The result of a row that was made: a fraction of what the constructor costs.
 
     Args:
         outcome: What all results of the row have in common.
@@ -159,9 +146,12 @@ def result_of(outcome: Outcome, ordinal: int, at: float, transition_count: int) 
         at: Wall time, in seconds since the epoch.
         transition_count: What the budget had used after it.
     """
-    made: Any = _Result(outcome, ordinal, at, transition_count)
-    made.__class__ = TransitionResult
-    result: TransitionResult = made
+    result = object.__new__(TransitionResult)
+    result._outcome = outcome
+    result._at = at
+    result._error = None
+    result._ordinal = ordinal
+    result._transition_count = transition_count
     return result
 
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.breaker.policy import CircuitBreakerPolicy
 from orkeon_transitions.breaker.status import CircuitBreakerStatus
 
 if TYPE_CHECKING:
     from orkeon_transitions.breaker.rule import Trip
+
+
+# Most machines spend and repeat nothing: they share that.
+_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,8 @@ class BreakerCounts:
     visits: Mapping[str, int] = field(default_factory=dict)
     active: float = 0.0
     running_since: float | None = None
-    spent: Mapping[str, float] = field(default_factory=dict)
-    repeats: Mapping[str, Repetition] = field(default_factory=dict)
+    spent: Mapping[str, float] = field(default_factory=lambda: _NONE)
+    repeats: Mapping[str, Repetition] = field(default_factory=lambda: _NONE)
     trip: Trip | None = None
     visit: int = 0
 

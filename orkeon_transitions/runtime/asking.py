@@ -44,9 +44,11 @@ def asking(machine: Machine, guard: str) -> Iterator[None]:
     """Marks this thread or task as being inside of a guard that is only asked."""
     outer, inside = _inside.get(), Inside(machine, guard)
     _inside.set((*outer, inside))
+    machine._record.count_asked(1)
     try:
         yield
     finally:
+        machine._record.count_asked(-1)
         inside.is_open = False
         _inside.set(outer)
 
@@ -68,11 +70,6 @@ def outside() -> Context:
     context = copy_context()
     context.run(_inside.set, ())
     return context
-
-
-def is_inside() -> bool:
-    """Whether anything is open around here; as a rule nothing is."""
-    return bool(_inside.get())
 
 
 def refuse_inside(machine: Machine, what: str) -> None:

@@ -172,7 +172,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         refuse_inside(self, what)
         if self._holder is not None and self._holder is asyncio.current_task():
             return await self._run_nested(what, begin)
-        if self._later and self._is_worker_due():
+        if self._record.later and self._is_worker_due():
             # What was asked for later has a task of its own, which comes first: were it made in this one,
             # cancelling this call would cancel that.
             await asyncio.sleep(0)
@@ -190,7 +190,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         finally:
             self._holder = None
             self._lock.release()
-            self._tell()
+            self._record.tell()
             self._work_off_if_free()
 
     def _take_hold(self) -> None:
@@ -200,11 +200,11 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     async def _run_nested(self, what: str, begin: Callable[[], Steps[T]]) -> T:
         law.refuse_too_early(self, what)
-        self._depth += 1
+        self._record.depth += 1
         try:
             return await run_async(begin())
         finally:
-            self._depth -= 1
+            self._record.depth -= 1
 
     async def _acquire(self) -> None:
         if (loop := asyncio.get_running_loop()) is not self._loop and not self._lock.locked():
@@ -220,7 +220,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         self, begin: Callable[[], Steps[T]], after: Callable[[Any], Steps[TransitionResult | None]]
     ) -> T:
         """Runs steps whose callbacks the timer may cancel: then the limit has its say instead."""
-        self._depth = 1
+        self._record.depth = 1
         work: Awaitable[Any] = run_async(begin())
         try:
             while True:
@@ -234,7 +234,7 @@ class AsyncStateMachine(MachineBase[S, E]):
                 else:
                     return outcome
         finally:
-            self._depth = 0
+            self._record.depth = 0
             if self._was_interrupted():
                 # A callback went on in spite of its cancellation.
                 self._watch.arm()
@@ -261,7 +261,7 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     async def _work_off(self) -> None:
         """Makes what was asked for later, while the machine is held."""
-        while begin := self._next_asked():
+        while begin := self._record.next_asked():
             try:
                 await self._run_interruptible(begin, law.check_clocks)
             except Exception:
@@ -269,12 +269,12 @@ class AsyncStateMachine(MachineBase[S, E]):
                 log.exception("a trigger that machine '%s' fired later failed", self.machine_id)
 
     def _do_later(self, begin: Callable[[], Steps[Any]]) -> None:
-        self._ask_later(begin)
+        self._record.ask_later(begin)
         self._work_off_if_free()
 
     def _work_off_if_free(self) -> None:
         """Whoever holds the machine works the queue off; if nobody does, a task of its own does."""
-        if not self._later or self._holder is not None:
+        if not self._record.later or self._holder is not None:
             return
         try:
             asyncio.get_running_loop()

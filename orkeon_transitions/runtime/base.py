@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self
 
 from typing_extensions import TypeVar
@@ -23,17 +22,16 @@ from orkeon_transitions.definition import MachineDefinition, load_definition, ne
 from orkeon_transitions.errors import MachineBusyError, OrkeonError
 from orkeon_transitions.facts import CircuitBroken, Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import snapshots
-from orkeon_transitions.runtime.callbacks import ask_guard, check_given
+from orkeon_transitions.runtime.callbacks import check_given, guard_of
 from orkeon_transitions.runtime.event import BoundTrigger, TriggerEvent
 from orkeon_transitions.runtime.firing import Firing
-from orkeon_transitions.runtime.listeners import Kind, Listeners
 from orkeon_transitions.runtime.naming import text_of
-from orkeon_transitions.runtime.record import Record
+from orkeon_transitions.runtime.plan import Move, Moves, Plan, plan_for
+from orkeon_transitions.runtime.record import NOTHING, Record
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.at_once import MoveEvent
     from orkeon_transitions.runtime.engine import Row
-    from orkeon_transitions.runtime.plan import Moves, Plan
     from orkeon_transitions.runtime.steps import Steps
 
 S = TypeVar("S", default=Any)
@@ -41,10 +39,7 @@ E = TypeVar("E", default=Any)
 
 CommitHook = Callable[[Fact, Snapshot], Any]
 ENGINES = ("auto", "stock")
-_NONE_GIVEN: Mapping[str, Any] = MappingProxyType({})
 _NOTHING_TO_WRITE = nullcontext()
-# Held while a machine gets what few machines have, since two threads may be the first.
-_FIRST = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +84,17 @@ class MachineBase(Generic[S, E]):
         triggers: type[Enum] | None = None,
     ) -> None:
         _check_options(engine, policy, lock_timeout, machine_id)
-        from orkeon_transitions.runtime.plan import plan_for  # noqa: PLC0415 (the plan reads machine classes)
-
         kind, definition = type(self), load_definition(definition)
-        self._plan: Plan = plan_for(kind, definition, states or self.STATES, triggers or self.TRIGGERS)
+        self._plan: Plan = plan_for(
+            kind, definition, states or self.STATES, triggers or self.TRIGGERS, bool(guards or actions)
+        )
         self._is_stock = engine == "stock"
-        self._guards: Mapping[str, Any] = guards or _NONE_GIVEN
-        self._actions: Mapping[str, Any] = actions or _NONE_GIVEN
-        check_given(definition, kind, self._guards, self._actions, plain=self._is_plain)
+        if guards or actions:
+            check_given(definition, kind, guards or {}, actions or {}, plain=self._is_plain)
+        self._record = Record(self._new_lock(), clock, guards, actions)
         self._clock = clock
         self._lock_timeout = lock_timeout
         self._commit_hook = commit
-        self._listeners: Listeners | None = None
-        self._later: deque[Callable[[], Steps[Any]]] | tuple[()] = ()
-        self._firing: Firing | MoveEvent | None = None
-        self._depth = 0
         self._unsaved: tuple[str, ...] = ()
         # Held for the moment of writing only, so that no snapshot has fields of another state.
         self._writing: Any = threading.RLock() if self.persisted else _NOTHING_TO_WRITE
@@ -116,14 +107,12 @@ class MachineBase(Generic[S, E]):
         if snapshot is None:
             self._policy = policy or self._default_policy()
             self.machine_id = machine_id or os.urandom(6).hex()
-            counts = BreakerCounts.fresh(self._plan.definition.initial, self._clock())
-        else:
-            self._policy = policy or snapshot.policy
-            self.machine_id = machine_id or snapshot.machine_id
-            counts = snapshots.counts_of(self, snapshot)
-        self._record = Record(self, counts)
-        if snapshot is not None:
-            snapshots.put_fields(self, snapshot)
+            self._record.begin(self)
+            return
+        self._policy = policy or snapshot.policy
+        self.machine_id = machine_id or snapshot.machine_id
+        self._counts = snapshots.counts_of(self, snapshot)
+        snapshots.put_fields(self, snapshot)
 
     # ------------------------------------------------------------------------------------------- reading
     @property
@@ -196,15 +185,15 @@ class MachineBase(Generic[S, E]):
     # ----------------------------------------------------------------------------------------- listening
     def on_transition(self, listener: Callable[[TransitionResult], object]) -> Callable[[], None]:
         """Subscribes to every transition that was made; gives the function that unsubscribes."""
-        return self._subscribe("transition", listener)
+        return self._record.subscribe("transition", listener)
 
     def on_refused(self, listener: Callable[[Refusal], object]) -> Callable[[], None]:
         """Subscribes to every trigger that was refused; gives the function that unsubscribes."""
-        return self._subscribe("refused", listener)
+        return self._record.subscribe("refused", listener)
 
     def on_circuit_broken(self, listener: Callable[[CircuitBroken], object]) -> Callable[[], None]:
         """Subscribes to the trip of the breaker; gives the function that unsubscribes."""
-        return self._subscribe("broken", listener)
+        return self._record.subscribe("broken", listener)
 
     def attach_commit(self, hook: CommitHook) -> None:
         """Makes `hook(fact, snapshot)` the machine's one commit hook.
@@ -240,6 +229,9 @@ class MachineBase(Generic[S, E]):
         """Called when the state has been written, before `on_enter`; must not raise."""
 
     # ------------------------------------------------------------------------------ for the law and engine
+    def _new_lock(self) -> Any:
+        """What holds the machine for one trigger at a time."""
+
     def _set_up(self) -> None:
         """Makes what the kind of machine needs before anything else."""
 
@@ -247,6 +239,16 @@ class MachineBase(Generic[S, E]):
     def _engine_for(cls, definition: MachineDefinition) -> Any:  # noqa: ARG003 (for subclasses)
         """The engine that all machines of a definition share."""
         raise TypeError(f"{cls.__name__} is no machine of its own: use StateMachine or AsyncStateMachine")
+
+    @classmethod
+    def _making(cls, plan: Plan, move: Move) -> Any:  # noqa: ARG003 (for subclasses)
+        """What a machine of the class finds in `Record.moves` for a row."""
+        return move
+
+    @classmethod
+    def _overrides(cls, hook: str) -> bool:
+        """Whether the class has an answer of its own."""
+        return getattr(cls, hook) is not getattr(MachineBase, hook)
 
     def _visit_ended(self) -> None:
         """The visit of a state is over, or the circuit is broken."""
@@ -274,7 +276,7 @@ class MachineBase(Generic[S, E]):
     def _moves_at_once(self, state: str) -> Moves:
         """What may be made without asking the law: nothing where a transition must be committed."""
         if self._is_stock or self._commit_hook is not None:
-            return {}
+            return NOTHING
         return self._plan.moves[state]
 
     def _state_member(self, name: str) -> Any:
@@ -282,32 +284,6 @@ class MachineBase(Generic[S, E]):
 
     def _trigger_member(self, name: str) -> Any:
         return self._plan.triggers.get(name, name)
-
-    # ------------------------------------------------------------------------- what most machines never have
-    def _subscribe(self, kind: Kind, listener: Callable[[Any], object]) -> Callable[[], None]:
-        with _FIRST:
-            if self._listeners is None:
-                self._listeners = Listeners()
-        return self._listeners.subscribe(kind, listener)
-
-    def _put(self, kind: Kind, fact: Callable[[], Any]) -> None:
-        """Puts a fact down for those who listen."""
-        if self._listeners is not None:
-            self._listeners.put(kind, fact)
-
-    def _tell(self) -> None:
-        if self._listeners is not None:
-            self._listeners.tell()
-
-    def _ask_later(self, begin: Callable[[], Steps[Any]]) -> None:
-        with _FIRST:
-            if isinstance(self._later, tuple):
-                self._later = deque()
-        self._later.append(begin)
-
-    def _next_asked(self) -> Callable[[], Steps[Any]] | None:
-        """What was asked for later, taken from the queue; None if there is nothing more."""
-        return self._later.popleft() if isinstance(self._later, deque) and self._later else None
 
     def _status_of(self, counts: BreakerCounts) -> CircuitBreakerStatus:
         return counts.status(self.policy, self._clock(), self._state_clock(counts.state))
@@ -326,7 +302,7 @@ class MachineBase(Generic[S, E]):
         return TriggerEvent(trigger, self.state, request.context, request.payload)
 
     def _answer(self, guard: str, event: TriggerEvent) -> Any:
-        return ask_guard(self, guard, event)
+        return guard_of(self, guard)(event)
 
     def _now(self) -> datetime:
         return datetime.now(UTC)
@@ -387,7 +363,7 @@ class MachineBase(Generic[S, E]):
                 counts = replace(counts, spent=self._counts.spent)
             firing.result = result
             self._counts = counts
-        self._put("transition", firing.told)
+        self._record.put_down("transition", firing.told)
         self._written(firing.event, result)
         if not result.internal:
             self._visit_ended()

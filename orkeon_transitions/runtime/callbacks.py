@@ -32,6 +32,14 @@ class TypedGuard:
     function: Callable[[Any], Any]
     context: type | None = None
 
+    def __call__(self, event: TriggerEvent) -> Any:
+        """Asks the function, or says which context it needs."""
+        context = event.context
+        if self.context is None or isinstance(context, self.context):
+            return self.function(context)
+        given = "none was given" if context is None else f"not {type(context).__name__}"
+        return _Needs(f"it needs a context of type {self.context.__name__}, {given}")
+
 
 @dataclass(frozen=True, slots=True)
 class PlainAction:
@@ -68,19 +76,13 @@ class Objection:
         return f"{told}: {self.detail}" if self.detail else told
 
 
-def ask_guard(machine: MachineBase[Any, Any], name: str, event: TriggerEvent) -> Any:
-    """Asks one guard.
-
-    Returns:
-        Its answer (on an async machine perhaps an awaitable), or a text that says which context it needs.
-    """
-    guard = machine._guards[name] if name in machine._guards else getattr(machine, name)
-    if not isinstance(guard, TypedGuard):
-        return guard(event)
-    if guard.context is not None and not isinstance(event.context, guard.context):
-        given = "none was given" if event.context is None else f"not {type(event.context).__name__}"
-        return _Needs(f"it needs a context of type {guard.context.__name__}, {given}")
-    return guard.function(event.context)
+def guard_of(machine: MachineBase[Any, Any], name: str) -> Callable[[TriggerEvent], Any]:
+    """The guard of that name; on an async machine it may give an awaitable."""
+    given = machine._record.guards
+    guard: Callable[[TriggerEvent], Any] = (
+        getattr(machine, name) if given is None or name not in given else given[name]
+    )
+    return guard
 
 
 class _Needs(str):
@@ -111,9 +113,9 @@ def objection_of(definition: MachineDefinition, name: str, error: Exception) -> 
 
 def action_of(machine: MachineBase[Any, Any], name: str) -> Callable[[TriggerEvent], Any]:
     """The action of that name; on an async machine it may give an awaitable."""
-    actions = machine._actions
+    given = machine._record.actions
     action: Callable[[TriggerEvent], Any] = (
-        actions[name] if actions and name in actions else getattr(machine, name)
+        getattr(machine, name) if given is None or name not in given else given[name]
     )
     return action
 
@@ -147,7 +149,7 @@ def check_given(
     problems = list(_missing(definition, machine_class, frozenset(guards), frozenset(actions), plain=plain))
     for kind, given in (("guard", guards), ("action", actions)):
         for name, function in given.items():
-            if not callable(function) and not isinstance(function, TypedGuard):
+            if not callable(function):
                 problems.append(_problem(name, f"the {kind} '{name}' is not callable"))
             elif unfit := _unfit(function, plain=plain):
                 problems.append(_problem(name, f"the {kind} '{name}' {unfit}"))

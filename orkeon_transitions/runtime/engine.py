@@ -181,7 +181,7 @@ class _Engine(_Shared, CircuitBreakerMixin, Machine):
             refuse_awaitable(answer, f"the action '{function.name}'")
 
     def set_state(self, state: Any, model: Any = None) -> None:
-        model._settle(model._firing, getattr(state, "name", state))
+        model._settle(model._record.firing, getattr(state, "name", state))
 
     def _breaker_stayed(self, event_data: EventData) -> None:
         machine, firing = _of(event_data)

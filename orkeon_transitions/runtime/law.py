@@ -91,10 +91,10 @@ def guards_pass(machine: Machine, firing: Firing, row: Row, *, only_asked: bool 
     if firing.guard_raised:
         return False
     for name, wanted in row.guards:
-        description = machine.definition.guards.get(name)
         try:
             if only_asked and asks_itself(machine, name):
-                objection: Objection | None = Objection(name, description, "it asks for its own answer")
+                told = machine.definition.guards.get(name)
+                objection: Objection | None = Objection(name, told, "it asks for its own answer")
             else:
                 with asking(machine, name) if only_asked else nullcontext():
                     answer = yield partial(machine._answer, name, firing.event)
@@ -120,7 +120,7 @@ def _clock_for(machine: Machine, trigger: str | None) -> StateClock:
 
 def is_overdue(machine: Machine) -> bool:
     """Whether a clock has run out, so that it may cut the trigger under way short, if there is one."""
-    firing = machine._firing
+    firing = machine._record.firing
     if firing is None or firing.result is not None:
         trigger = None
     elif firing.passes_limits:
@@ -149,7 +149,7 @@ def attempt(machine: Machine, request: Request) -> Steps[TransitionResult]:
     trigger = request.trigger
     if machine.is_terminal:
         return refused(machine, refusals.ended(machine, trigger))
-    if trip := judge_nesting(machine._depth):
+    if trip := judge_nesting(machine._record.depth):
         return (yield from tripped(machine, trip, trigger))
     firing = Firing(machine._event(request), trigger)
     if machine._rows(trigger):
@@ -171,7 +171,7 @@ def attempt(machine: Machine, request: Request) -> Steps[TransitionResult]:
 
 def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
     """Lets the engine work, and puts down what a callback raised after the state was written."""
-    outer, machine._firing = machine._firing, firing
+    outer, machine._record.firing = machine._record.firing, firing
     try:
         yield effect
         if firing.raised is not None:
@@ -181,7 +181,7 @@ def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
             yield from _failed(machine, firing, error)
         raise
     finally:
-        machine._firing = outer
+        machine._record.firing = outer
 
 
 def _failed(machine: Machine, firing: Firing, error: BaseException) -> Steps[None]:
@@ -225,7 +225,7 @@ def _after_timeout(machine: Machine, trip: Trip, request: Request | None) -> Ste
 
 def refused(machine: Machine, refusal: Refusal, cause: Exception | None = None) -> TransitionResult:
     """Tells a refusal, and gives the result that has it."""
-    machine._put("refused", lambda: refusal)
+    machine._record.put_down("refused", lambda: refusal)
     return machine._nothing_moved(refusal, cause)
 
 
@@ -260,7 +260,7 @@ def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
     )
     stopped = yield from _committed(machine, trigger or "check_circuit", fact, broken)
     machine._counts = replace(machine._counts, trip=trip)
-    machine._put("broken", lambda: fact)
+    machine._record.put_down("broken", lambda: fact)
     machine._visit_ended()
     if stopped is not None:
         raise stopped
@@ -268,11 +268,11 @@ def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
 
 def _committed(machine: Machine, what: str, fact: Fact, counts: BreakerCounts) -> Steps[Any]:
     """Commits a fact that no row makes; its hook may fire as little as that of a transition."""
-    outer, machine._firing = machine._firing, Firing(machine._event(machine._request(None)), what)
+    outer, machine._record.firing = machine._record.firing, Firing(machine._event(machine._request(None)), what)
     try:
         return (yield partial(machine._commit, fact, counts))
     finally:
-        machine._firing = outer
+        machine._record.firing = outer
 
 
 def check_clocks(machine: Machine) -> Steps[TransitionResult | None]:
@@ -312,7 +312,7 @@ def refuse_too_early(machine: Machine, what: str) -> None:
     Raises:
         MachineBusyError: It is fired inside of a guard, `before`, `on_exit` or the commit hook.
     """
-    firing = machine._firing
+    firing = machine._record.firing
     if firing is None or firing.result is not None:
         return
     raise MachineBusyError(

@@ -6,20 +6,23 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerStatus
 from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.facts import Fact, Refusal, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
-from orkeon_transitions.runtime.asking import is_inside, refuse_inside
-from orkeon_transitions.runtime.at_once import first_move, make
+from orkeon_transitions.runtime.asking import refuse_inside
+from orkeon_transitions.runtime.at_once import making
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import refuse_awaitable
 from orkeon_transitions.runtime.event import TriggerEvent
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.spending import check_spending
 from orkeon_transitions.runtime.steps import Steps, T, run
+
+if TYPE_CHECKING:
+    from orkeon_transitions.runtime.plan import Move, Plan
 
 log = logging.getLogger("orkeon_transitions")
 
@@ -49,8 +52,8 @@ class StateMachine(MachineBase[S, E]):
         DefinitionError: The definition is not valid, or a guard or action is missing.
     """
 
-    def _set_up(self) -> None:
-        self._lock = threading.RLock()
+    def _new_lock(self) -> Any:
+        return threading.RLock()
 
     @classmethod
     def _engine_for(cls, definition: MachineDefinition) -> Any:
@@ -76,19 +79,37 @@ class StateMachine(MachineBase[S, E]):
             MachineBusyError: Another thread holds the machine for too long; or it is fired inside of a guard,
                 `before` or `on_exit`.
         """
-        result = self._make_at_once(trigger, context, payload)
-        if result is None:
-            request = self._request(trigger, context, payload)
-            return self._run(request.trigger, partial(law.demand, self, request))
-        return result if result._outcome.accepted else law.demanded(self, result)
+        record = self._record
+        lock = record.lock
+        if lock.acquire(False):
+            try:
+                make = record.moves.get(trigger)
+                result = None if make is None else make(self, record, context, payload, True)
+            finally:
+                lock.release()
+                if record.listeners is not None or record.later:
+                    self._tell_and_work_off()
+            if result is not None:
+                return result  # type: ignore[no-any-return]  # what is in `moves` makes results
+        request = self._request(trigger, context, payload)
+        return self._run(request.trigger, partial(law.demand, self, request))
 
     def try_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
         """Makes the transition; a refusal or a trip is a falsy result that says why."""
-        result = self._make_at_once(trigger, context, payload)
-        if result is None:
-            request = self._request(trigger, context, payload)
-            return self._run(request.trigger, partial(law.attempt, self, request))
-        return result
+        record = self._record
+        lock = record.lock
+        if lock.acquire(False):
+            try:
+                make = record.moves.get(trigger)
+                result = None if make is None else make(self, record, context, payload, False)
+            finally:
+                lock.release()
+                if record.listeners is not None or record.later:
+                    self._tell_and_work_off()
+            if result is not None:
+                return result  # type: ignore[no-any-return]  # what is in `moves` makes results
+        request = self._request(trigger, context, payload)
+        return self._run(request.trigger, partial(law.attempt, self, request))
 
     def can_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> bool:
         """Whether `fire` would make the transition now. Runs guards and nothing else."""
@@ -110,7 +131,7 @@ class StateMachine(MachineBase[S, E]):
 
         A refusal goes to `on_refused`; what a callback raises is logged; neither stops the next one.
         """
-        self._ask_later(partial(law.attempt, self, self._request(trigger, context, payload)))
+        self._record.ask_later(partial(law.attempt, self, self._request(trigger, context, payload)))
         self._work_off_if_free()
 
     def check_circuit(self) -> CircuitBreakerStatus:
@@ -134,34 +155,27 @@ class StateMachine(MachineBase[S, E]):
         try:
             self._counts = self._counts.spending(meters)
         finally:
-            self._lock.release()
+            self._record.lock.release()
 
     def reset_circuit_breaker(self) -> None:
         """Clears the trip and all counts and starts the clocks anew; the state stays."""
         self._run("reset_circuit_breaker", partial(law.reset, self))
 
     # ------------------------------------------------------------------------------------------ one at a time
-    def _make_at_once(self, trigger: Any, context: Any, payload: dict[str, Any]) -> TransitionResult | None:
-        """Makes a move of the plan, if nobody holds the machine; None: the law must be asked."""
-        if is_inside() or not self._lock.acquire(blocking=False):
-            return None
-        try:
-            move = first_move(self, trigger)
-            if move is None:
-                return None
-            try:
-                return make(self, move, context, payload)
-            finally:
-                if self._later:
-                    self._work_off()
-        finally:
-            self._lock.release()
-            if self._listeners is not None and self._firing is None:
-                self._listeners.tell()
+    @classmethod
+    def _making(cls, plan: Plan, move: Move) -> Any:
+        return making(plan, move)
+
+    def _tell_and_work_off(self) -> None:
+        """After a move: what waits is told and made, unless the move was made inside of another trigger."""
+        if self._record.depth:
+            return
+        self._work_off_if_free()
+        self._record.tell()
 
     def _acquire(self) -> None:
         limit = -1 if self._lock_timeout is None else min(self._lock_timeout, threading.TIMEOUT_MAX)
-        if not self._lock.acquire(timeout=limit):
+        if not self._record.lock.acquire(timeout=limit):
             raise self._busy()
 
     def _run(self, what: str, begin: Callable[[], Steps[T]]) -> T:
@@ -169,44 +183,44 @@ class StateMachine(MachineBase[S, E]):
         self._acquire()
         try:
             law.refuse_too_early(self, what)
-            self._depth += 1
+            self._record.depth += 1
             try:
                 return run(begin())
             finally:
-                self._depth -= 1
-                if self._depth == 0:
+                self._record.depth -= 1
+                if self._record.depth == 0:
                     self._work_off()
         finally:
-            is_free = self._depth == 0
-            self._lock.release()
+            is_free = self._record.depth == 0
+            self._record.lock.release()
             if is_free:
-                self._tell()
+                self._record.tell()
                 self._work_off_if_free()
 
     def _work_off(self) -> None:
         """Makes what was asked for later, while the machine is held."""
-        while begin := self._next_asked():
-            self._depth = 1
+        while begin := self._record.next_asked():
+            self._record.depth = 1
             try:
                 run(begin())
             except Exception:
                 # Nobody waits for it, and the next one must have its turn.
                 log.exception("a trigger that machine '%s' fired later failed", self.machine_id)
             finally:
-                self._depth = 0
+                self._record.depth = 0
 
     def _work_off_if_free(self) -> None:
         """Whoever holds the machine works the queue off; if nobody does, it is done here."""
-        while self._later and self._lock.acquire(blocking=False):
-            is_free = self._depth == 0
+        while self._record.later and self._record.lock.acquire(blocking=False):
+            is_free = self._record.depth == 0
             try:
                 if is_free:
                     self._work_off()
             finally:
-                self._lock.release()
+                self._record.lock.release()
             if not is_free:
                 return
-            self._tell()
+            self._record.tell()
 
     # ------------------------------------------------------------------------------ for the law and engine
     def _answer(self, guard: str, event: TriggerEvent) -> Any:

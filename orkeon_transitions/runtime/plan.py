@@ -4,21 +4,20 @@ A trigger whose rows are all here need not go through `transitions`: the machine
 names, performs its callbacks in the order of `transitions` and writes the state. It is the same engine, read
 instead of called; `engine="stock"` never uses it, and a fuzz test holds both against each other.
 
-A row stays away, and the law and the engine make it, where more has to be judged than a count and a clock:
-one that passes limits (`always`), that begins a new budget, or that leads to where the clocks stand still.
-What the plan does not understand, such as a callback that is more than a name, it leaves to them as well.
+A row stays away, and the law and the engine make it, where more has to be judged than counts and clocks: one
+that passes limits (`always`), that begins a new budget, or that leads to where the clocks stand still. What
+the plan does not understand, such as a callback that is more than a name, it leaves to them as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.facts import Outcome
-from orkeon_transitions.runtime.base import MachineBase
-from orkeon_transitions.runtime.callbacks import check_members
+from orkeon_transitions.runtime.callbacks import check_given, check_members
 from orkeon_transitions.runtime.engine import Action
 from orkeon_transitions.runtime.naming import members_of
 
@@ -26,9 +25,10 @@ if TYPE_CHECKING:
     from enum import Enum
 
     from orkeon_transitions.definition import MachineDefinition
-    from orkeon_transitions.runtime.engine import Row
+    from orkeon_transitions.runtime.base import MachineBase
 
-Moves = dict[Any, "Move"]
+# By trigger, what makes the move: a plain machine has functions, an async one the rows themselves.
+Moves = dict[Any, Any]
 _STAGES = (
     "prepare_event",
     "before_state_change",
@@ -39,6 +39,7 @@ _STAGES = (
 )
 
 
+@dataclass(slots=True, eq=False)
 class Move:
     """One row from one state, with everything resolved but the machine.
 
@@ -46,39 +47,27 @@ class Move:
         trigger: The trigger's text.
         outcome: What the row's results have in common.
         dest: The state that is entered; None: the row is internal.
-        there: What may be made at once from the state in which the machine then is.
+        place: The place of the state in which the machine then is, in the definition.
+        there: What may be made at once from that state.
+        timeout: Seconds that it allows; None: as many as the policy.
         guards: The guards' names, and the answer that each must give.
         before: What is performed before the state is written: `before`, then `on_exit`.
         after: What is performed then: `on_enter`, then `after`.
-        timeout: Seconds that the entered state allows; None: as many as the policy.
-        repeatable: Whether it may be taken any number of times with an equal payload.
+        repeatable: Whether it, and those after it, may be taken any number of times with an equal payload.
         otherwise: The next row of the trigger, for when a guard objects.
     """
 
-    __slots__ = (
-        "after",
-        "before",
-        "dest",
-        "guards",
-        "otherwise",
-        "outcome",
-        "repeatable",
-        "there",
-        "timeout",
-        "trigger",
-    )
-
-    def __init__(self, trigger: str, row: Row, outcome: Outcome, there: Moves, timeout: float | None) -> None:
-        self.trigger = trigger
-        self.outcome = outcome
-        self.dest = row.dest
-        self.there = there
-        self.guards = row.guards
-        self.timeout = timeout
-        self.repeatable = row.repeatable
-        self.before: tuple[str, ...] = ()
-        self.after: tuple[str, ...] = ()
-        self.otherwise: Move | None = None
+    trigger: str
+    outcome: Outcome
+    dest: str | None
+    place: int
+    there: Moves
+    timeout: float | None
+    guards: tuple[tuple[str, bool], ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    repeatable: bool
+    otherwise: Move | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,20 +79,26 @@ class Plan:
         engine: The `transitions` machine that they all fire.
         states: The Enum's members by text, if the states have an Enum.
         triggers: The Enum's members by text, if the triggers have an Enum.
+        names: The states in the order of the definition.
+        places: The place of each state in that order.
         moves: What may be made at once, by state.
         has_fields: Whether a transition may change attributes of the machine.
         has_clocks: Whether the class itself says how time counts in a state.
         hears: Whether the class wants to know that a state has been written.
+        has_given: Whether guards and actions may be others than methods of the class.
     """
 
     definition: MachineDefinition
     engine: Any
     states: Mapping[str, Any]
     triggers: Mapping[str, Any]
+    names: tuple[str, ...]
+    places: Mapping[str, int]
     moves: Mapping[str, Moves]
     has_fields: bool
     has_clocks: bool
     hears: bool
+    has_given: bool
 
 
 @lru_cache(maxsize=512)
@@ -112,86 +107,89 @@ def plan_for(
     definition: MachineDefinition,
     states: type[Enum] | None,
     triggers: type[Enum] | None,
+    has_given: bool,
 ) -> Plan:
-    """The one plan of a class, a definition and its Enums.
+    """The one plan of a class, a definition and its Enums, with guards and actions given or without.
 
     Raises:
-        DefinitionError: A state or trigger has no member in the Enum.
+        DefinitionError: A state or trigger has no member in the Enum, or a guard or action no method.
     """
     check_members(definition, states, triggers)
-    engine = machine_class._engine_for(definition)
-    has_clocks = machine_class._state_clock is not MachineBase._state_clock
-    reading = _Reading(definition, engine, members_of(states), members_of(triggers), has_clocks)
-    return Plan(
+    if not has_given:
+        check_given(definition, machine_class, {}, {}, plain=machine_class._is_plain)
+    names = tuple(definition.states_by_name)
+    plan = Plan(
         definition=definition,
-        engine=engine,
-        states=reading.states,
-        triggers=reading.triggers,
-        moves=reading.moves(machine_class.budget_starts),
-        has_fields=machine_class._fields_after is not MachineBase._fields_after,
-        has_clocks=has_clocks,
-        hears=machine_class._written is not MachineBase._written,
+        engine=machine_class._engine_for(definition),
+        states=members_of(states),
+        triggers=members_of(triggers),
+        names=names,
+        places={name: place for place, name in enumerate(names)},
+        moves={name: {} for name in names},
+        has_fields=machine_class._overrides("_fields_after"),
+        has_clocks=machine_class._overrides("_state_clock"),
+        hears=machine_class._overrides("_written"),
+        has_given=has_given,
     )
+    for source, move in _first_moves(plan, machine_class.budget_starts):
+        # By the member as well: the lookup is all that a trigger costs before it is made.
+        made = machine_class._making(plan, move)
+        plan.moves[source][move.trigger] = plan.moves[source][move.outcome.trigger] = made
+    return plan
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """Reads the engine's rows."""
+def _first_moves(plan: Plan, budget_starts: frozenset[str]) -> Iterator[tuple[str, Move]]:
+    """The first row of each trigger in each state, if all of them may be made at once."""
+    if any(getattr(plan.engine, stage) for stage in _STAGES):
+        return
+    for trigger, event in plan.engine.events.items():
+        if trigger in budget_starts:
+            continue
+        for source, rows in event.transitions.items():
+            first = _chained(plan, trigger, source, rows)
+            if first is not None:
+                yield source, first
 
-    definition: MachineDefinition
-    engine: Any
-    states: Mapping[str, Any]
-    triggers: Mapping[str, Any]
-    has_clocks: bool
 
-    def moves(self, budget_starts: frozenset[str]) -> Mapping[str, Moves]:
-        found: dict[str, Moves] = {name: {} for name in self.definition.states_by_name}
-        if any(getattr(self.engine, stage) for stage in _STAGES):
-            return found
-        for trigger, event in self.engine.events.items():
-            if trigger in budget_starts:
-                continue
-            member = self.triggers.get(trigger, trigger)
-            for source, rows in event.transitions.items():
-                first = self._chain(found, trigger, source, rows)
-                if first is not None:
-                    found[source][trigger] = found[source][member] = first
-        return found
-
-    def _chain(
-        self, found: Mapping[str, Moves], trigger: str, source: str, rows: Iterable[Row]
-    ) -> Move | None:
-        """The rows of a trigger in a state, each with the next one; None if one of them is not for here."""
-        first: Move | None = None
-        for row in reversed(list(rows)):
-            move = self._move(found, trigger, source, row)
-            if move is None:
-                return None
-            move.otherwise, first = first, move
-        return first
-
-    def _move(self, found: Mapping[str, Moves], trigger: str, source: str, row: Any) -> Move | None:
-        state, dest = self.engine.states[source], self.engine.states[row.dest or source]
-        clock = self.definition.clocks[dest.name]
-        # A class may say otherwise about a clock, but final states stand still for all.
-        stands_still = dest.name in self.definition.final_states if self.has_clocks else clock.is_patient
-        if row.always or stands_still or row.prepare:
+def _chained(plan: Plan, trigger: str, source: str, rows: Iterable[Any]) -> Move | None:
+    """The rows of a trigger in a state, each with the next one; None if one of them is not for here."""
+    first: Move | None = None
+    for row in reversed(list(rows)):
+        first = _move(plan, trigger, source, row, first)
+        if first is None:
             return None
-        is_entry = row.dest is not None
-        before = _names([*row.before, *(state.on_exit if is_entry else ())])
-        after = _names([*(dest.on_enter if is_entry else ()), *row.after])
-        if before is None or after is None:
-            return None
-        outcome = Outcome(
-            self.states.get(source, source),
-            self.states.get(dest.name, dest.name),
-            self.triggers.get(trigger, trigger),
+    return first
+
+
+def _move(plan: Plan, trigger: str, source: str, row: Any, otherwise: Move | None) -> Move | None:
+    state, dest = plan.engine.states[source], plan.engine.states[row.dest or source]
+    clock = plan.definition.clocks[dest.name]
+    # A class may say otherwise about a clock, but a state in which a machine has ended stands still for all.
+    stands_still = dest.name in plan.definition.final_states if plan.has_clocks else clock.is_patient
+    is_entry = row.dest is not None
+    before = _names([*row.before, *(state.on_exit if is_entry else ())])
+    after = _names([*(dest.on_enter if is_entry else ()), *row.after])
+    if row.always or row.prepare or stands_still or before is None or after is None:
+        return None
+    return Move(
+        trigger=trigger,
+        outcome=Outcome(
+            plan.states.get(source, source),
+            plan.states.get(dest.name, dest.name),
+            plan.triggers.get(trigger, trigger),
             state_changed=dest is not state,
             internal=not is_entry,
-        )
-        move = Move(trigger, row, outcome, found[dest.name], clock.timeout)
-        move.before, move.after = before, after
-        return move
+        ),
+        dest=row.dest,
+        place=plan.places[dest.name],
+        there=plan.moves[dest.name],
+        timeout=clock.timeout,
+        guards=row.guards,
+        before=before,
+        after=after,
+        repeatable=row.repeatable and (otherwise is None or otherwise.repeatable),
+        otherwise=otherwise,
+    )
 
 
 def _names(callbacks: Iterable[Any]) -> tuple[str, ...] | None:
