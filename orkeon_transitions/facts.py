@@ -8,10 +8,10 @@ hears them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt
 
@@ -59,11 +59,15 @@ class Outcome:
 
 
 def _shared(name: str) -> Any:
-    return property(attrgetter(f"_outcome.{name}"))
+    return property(attrgetter(f"_outcome.{name}"), _frozen)
 
 
 def _own(name: str) -> Any:
-    return property(attrgetter(name))
+    return property(attrgetter(name), _frozen)
+
+
+def _frozen(result: TransitionResult, value: Any) -> NoReturn:  # noqa: ARG001 (a property's setter)
+    raise FrozenInstanceError("a result is a fact, and cannot be changed")
 
 
 def _moment(result: TransitionResult) -> datetime:
@@ -98,7 +102,7 @@ class TransitionResult:
     to_state: Any = _shared("to_state")
     trigger: Any = _shared("trigger")
     ordinal: int = _own("_ordinal")
-    timestamp: datetime = cast(datetime, property(_moment))
+    timestamp: datetime = cast(datetime, property(_moment, _frozen))
     accepted: bool = _shared("accepted")
     state_changed: bool = _shared("state_changed")
     degraded: bool = _shared("degraded")

@@ -16,9 +16,11 @@ from orkeon_transitions.errors import MachineBusyError, StateLeftError
 from orkeon_transitions.facts import Fact, Refusal, Snapshot, TransitionResult
 from orkeon_transitions.runtime import law, snapshots
 from orkeon_transitions.runtime.asking import inside_of_commit, outside, refuse_inside
+from orkeon_transitions.runtime.at_once import is_open, make_awaited
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import is_async, refuse_awaitable
 from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.plan import Move
 from orkeon_transitions.runtime.spending import check_spending
 from orkeon_transitions.runtime.steps import Steps, T, run, run_async
 from orkeon_transitions.runtime.watch import LOOK_AGAIN, TRY_AGAIN, Watch
@@ -39,15 +41,18 @@ class AsyncStateMachine(MachineBase[S, E]):
 
     _is_plain: ClassVar[bool] = False
 
+    def _new_lock(self) -> Any:
+        return asyncio.Lock()
+
     def _set_up(self) -> None:
-        self._lock = asyncio.Lock()
+        self._waiting = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._holder: asyncio.Task[Any] | None = None
         self._cancelled_before = 0
         self._worker: asyncio.Task[Any] | None = None
         self._is_committing = False
         self._interrupted = False
-        self._held_tasks: set[asyncio.Task[Any]] = set()
+        self._held_tasks: set[asyncio.Task[Any]] | None = None
         self._work = VisitWork()
         self._watch = Watch(self)
 
@@ -74,11 +79,17 @@ class AsyncStateMachine(MachineBase[S, E]):
                 `before` or `on_exit`.
             StateLeftError: A clock ran out during a callback, and the state's `on_timeout` was made.
         """
+        move = self._free_move(trigger)
+        if move is not None:
+            return await self._make_at_once(move, context, payload, raises=True)
         request = self._request(trigger, context, payload)
         return await self._run(request.trigger, partial(law.demand, self, request))
 
     async def try_fire(self, trigger: E | str, context: Any = None, /, **payload: Any) -> TransitionResult:
         """Makes the transition; a refusal or a trip is a falsy result that says why."""
+        move = self._free_move(trigger)
+        if move is not None:
+            return await self._make_at_once(move, context, payload, raises=False)
         request = self._request(trigger, context, payload)
         return await self._run(request.trigger, partial(law.attempt, self, request), after=law.check_clocks)
 
@@ -182,16 +193,61 @@ class AsyncStateMachine(MachineBase[S, E]):
             if not self._watch.is_armed:
                 self._watch.arm(LOOK_AGAIN)
             await self._work_off()
-            if visit is not None and visit != self._counts.visit:
+            if visit is not None and visit != self._record.visit:
                 raise gone(self)
-            outcome = await self._run_interruptible(begin, after)
+            outcome: T = await self._run_interruptible(run_async(begin()), after)
             await self._work_off()
             return outcome
         finally:
             self._holder = None
-            self._lock.release()
+            self._record.lock.release()
             self._record.tell()
             self._work_off_if_free()
+
+    def _free_move(self, trigger: Any) -> Move | None:
+        """The row to make at once, if nobody holds the machine or waits for it; None: the law must be asked."""
+        record = self._record
+        try:
+            move: Move | None = record.moves.get(trigger)
+        except TypeError:  # it has no hash, so it is no trigger either, as the law will say
+            return None
+        if move is None or record.lock.locked() or self._waiting or record.later:
+            return None
+        if asyncio.get_running_loop() is not self._loop or not is_open(self, record, move):
+            return None
+        return move
+
+    async def _make_at_once(
+        self, move: Move, context: Any, payload: dict[str, Any], *, raises: bool
+    ) -> TransitionResult:
+        """Holds the machine, which is free, and makes a move; then a clock has its say, if it cut it short."""
+        record = self._record
+        lock = record.lock
+        await lock.acquire()
+        try:
+            self._take_hold()
+            if not self._watch.is_armed:
+                self._watch.arm(LOOK_AGAIN)
+            try:
+                result = await make_awaited(self, record, move, context, payload, raises)
+            except asyncio.CancelledError:
+                if not self._was_interrupted():
+                    raise
+                after = law.demand_clocks if raises else law.check_clocks
+                result = await self._run_interruptible(self._run_after_interruption(after), after)
+            if record.later:
+                await self._work_off()
+            return result
+        finally:
+            if self._interrupted and self._was_interrupted():
+                # A callback went on in spite of its cancellation.
+                self._watch.arm()
+            self._holder = None
+            lock.release()
+            if record.listeners is not None:
+                record.listeners.tell()
+            if record.later:
+                self._work_off_if_free()
 
     def _take_hold(self) -> None:
         self._holder = holder = asyncio.current_task()
@@ -207,25 +263,28 @@ class AsyncStateMachine(MachineBase[S, E]):
             self._record.depth -= 1
 
     async def _acquire(self) -> None:
-        if (loop := asyncio.get_running_loop()) is not self._loop and not self._lock.locked():
+        record = self._record
+        if (loop := asyncio.get_running_loop()) is not self._loop and not record.lock.locked():
             # A lock keeps to the loop in which it was first waited for.
-            self._lock, self._loop = asyncio.Lock(), loop
+            record.lock, self._loop = asyncio.Lock(), loop
+        self._waiting += 1
         try:
             async with asyncio.timeout(self._lock_timeout):
-                await self._lock.acquire()
+                await record.lock.acquire()
         except TimeoutError:
             raise self._busy() from None
+        finally:
+            self._waiting -= 1
 
     async def _run_interruptible(
-        self, begin: Callable[[], Steps[T]], after: Callable[[Any], Steps[TransitionResult | None]]
-    ) -> T:
-        """Runs steps whose callbacks the timer may cancel: then the limit has its say instead."""
+        self, work: Awaitable[Any], after: Callable[[Any], Steps[TransitionResult | None]]
+    ) -> Any:
+        """Awaits work whose callbacks the timer may cancel: then the limit has its say instead."""
         self._record.depth = 1
-        work: Awaitable[Any] = run_async(begin())
         try:
             while True:
                 try:
-                    outcome: T = await work
+                    outcome = await work
                 except asyncio.CancelledError:
                     if not self._was_interrupted():
                         raise
@@ -263,7 +322,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         """Makes what was asked for later, while the machine is held."""
         while begin := self._record.next_asked():
             try:
-                await self._run_interruptible(begin, law.check_clocks)
+                await self._run_interruptible(run_async(begin()), law.check_clocks)
             except Exception:
                 # Nobody waits for it, and the next one must have its turn.
                 log.exception("a trigger that machine '%s' fired later failed", self.machine_id)
@@ -295,12 +354,15 @@ class AsyncStateMachine(MachineBase[S, E]):
     def _hold(self, work: Any) -> asyncio.Task[Any]:
         """Starts a task of the machine's own; the loop holds tasks weakly."""
         task = asyncio.get_running_loop().create_task(work, context=outside())
+        if self._held_tasks is None:
+            self._held_tasks = set()
         self._held_tasks.add(task)
         task.add_done_callback(self._let_go)
         return task
 
     def _let_go(self, task: asyncio.Task[Any]) -> None:
-        self._held_tasks.discard(task)
+        if self._held_tasks:
+            self._held_tasks.discard(task)
         if task is self._worker:
             self._worker = None
             self._work_off_if_free()
@@ -312,8 +374,7 @@ class AsyncStateMachine(MachineBase[S, E]):
     # ---------------------------------------------------------------------------------------------- the timer
     def _time_is_up(self) -> bool:
         """Called by the timer. True: it has been dealt with, or will be."""
-        counts = self._counts
-        if self.is_terminal or counts.trip is not None:
+        if self.is_terminal or self.is_circuit_broken:
             return True
         if self._is_committing or not law.is_overdue(self):
             return False
@@ -325,10 +386,12 @@ class AsyncStateMachine(MachineBase[S, E]):
         return True
 
     def _visit_ended(self) -> None:
-        self._work.end_visit(self._counts)
+        if self._work.is_any:
+            self._work.end_visit(self._counts)
 
     def _clocks_changed(self) -> None:
-        self._watch.arm()
+        if not self._watch.rings_by(self._record.deadline):
+            self._watch.arm()
 
     # ------------------------------------------------------------------------------ for the law and engine
     def _commit(

@@ -174,30 +174,24 @@ def _any(move: Move) -> Making:
                 return _tripped(machine, choice, raises)
             event.to_state = choice.outcome.to_state
             _perform(machine, choice.before, event)
-            settle(machine, record, choice, event)
+            result = settle(machine, record, choice, event)
             _perform(machine, choice.after, event)
         except BaseException as error:
             _take_note(event, error)
             raise
+        else:
+            return result
         finally:
             end(record)
-        return event.result
 
     return make
 
 
 # ------------------------------------------------------------------------------------------ awaited machines
 async def make_awaited(
-    machine: Machine, move: Move, context: Any, payload: dict[str, Any], raises: bool
-) -> TransitionResult | None:
-    """Makes a move of an async machine, which is held.
-
-    Returns:
-        The result. None: nothing has happened, and the law must be asked.
-    """
-    record = machine._record
-    if not is_open(machine, record, move):
-        return None
+    machine: Machine, record: Record, move: Move, context: Any, payload: dict[str, Any], raises: bool
+) -> TransitionResult:
+    """Makes a move of an async machine, which is held; `is_open` has been asked."""
     event = begin(record, move, context, payload)
     try:
         choice = await _choose_awaited(machine, event)
@@ -206,11 +200,11 @@ async def make_awaited(
             for name in choice.before:
                 if (answer := action_of(machine, name)(event)) is not None and isawaitable(answer):
                     await answer
-            settle(machine, record, choice, event)
+            result = settle(machine, record, choice, event)
             for name in choice.after:
                 if (answer := action_of(machine, name)(event)) is not None and isawaitable(answer):
                     await answer
-            return event.result
+            return result
     except BaseException as error:
         _take_note(event, error)
         raise
@@ -317,7 +311,7 @@ def may_not_enter(record: Record, move: Move) -> bool:
     return move.dest is not None and record.visits[move.place] >= record.most_visits
 
 
-def settle(machine: Machine, record: Record, move: Move, event: MoveEvent) -> None:
+def settle(machine: Machine, record: Record, move: Move, event: MoveEvent) -> TransitionResult:
     """Writes the state, and puts the fact down."""
     plan = machine._plan
     result = result_of(move.outcome, record.ordinal + 1, time(), record.transitions + 1)
@@ -337,6 +331,7 @@ def settle(machine: Machine, record: Record, move: Move, event: MoveEvent) -> No
     if move.dest is not None:
         machine._visit_ended()
     machine._clocks_changed()
+    return result
 
 
 def _write(machine: Machine, record: Record, move: Move) -> None:

@@ -83,7 +83,10 @@ class StateMachine(MachineBase[S, E]):
         lock = record.lock
         if lock.acquire(False):
             try:
-                make = record.moves.get(trigger)
+                try:
+                    make = record.moves.get(trigger)
+                except TypeError:  # it has no hash, so it is no trigger either, as the law will say
+                    make = None
                 result = None if make is None else make(self, record, context, payload, True)
             finally:
                 lock.release()
@@ -100,7 +103,10 @@ class StateMachine(MachineBase[S, E]):
         lock = record.lock
         if lock.acquire(False):
             try:
-                make = record.moves.get(trigger)
+                try:
+                    make = record.moves.get(trigger)
+                except TypeError:  # it has no hash, so it is no trigger either, as the law will say
+                    make = None
                 result = None if make is None else make(self, record, context, payload, False)
             finally:
                 lock.release()

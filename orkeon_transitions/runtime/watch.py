@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,23 @@ TRY_AGAIN = 1.0
 class Watch:
     """Holds its machine weakly: a machine that nobody uses any more goes, and its timer with it."""
 
-    __slots__ = ("_loop", "_machine", "_timer")
+    __slots__ = ("_due", "_loop", "_machine", "_timer")
 
     def __init__(self, machine: AsyncStateMachine[Any, Any]) -> None:
         self._machine = weakref.ref(machine)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._due = math.inf  # on the machine's clock
+
+    def rings_by(self, deadline: float) -> bool:
+        """Whether the timer, in the loop that runs, rings before a moment of the machine's clock."""
+        return self._timer is not None and self._due <= deadline + MOMENT and self._is_at_home()
+
+    def _is_at_home(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
 
     @property
     def is_armed(self) -> bool:
@@ -45,7 +57,8 @@ class Watch:
         if machine is None or counts is None or counts.trip is not None or machine.is_terminal:
             self.disarm()
             return
-        remaining = counts.remaining(machine.policy, machine._clock(), machine._state_clock(counts.state))
+        now = machine._clock()
+        remaining = counts.remaining(machine.policy, now, machine._state_clock(counts.state))
         if remaining is None:
             self.disarm()
             return
@@ -59,6 +72,7 @@ class Watch:
             if not at_least and self._loop is loop and self._timer.when() <= rings_at:
                 return
             self._timer.cancel()
+        self._due = now + remaining
         self._loop, self._timer = loop, loop.call_at(rings_at, self._ring)
 
     def arm_soon(self) -> None:

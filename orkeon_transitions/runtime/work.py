@@ -75,6 +75,11 @@ class VisitWork:
     def __init__(self) -> None:
         self._bound: dict[_Bound, None] | None = None  # most machines never have any
 
+    @property
+    def is_any(self) -> bool:
+        """Whether some work is bound to the visit."""
+        return bool(self._bound)
+
     def end_visit(self, counts: BreakerCounts) -> None:
         """Tells all works of the visit that it is over, and how: a listener may reset the breaker at once."""
         if self._bound:
@@ -87,13 +92,12 @@ class VisitWork:
         """Awaits work; see `AsyncStateMachine.during`."""
         if done is not None or failed is not None:
             _check_triggers(machine, awaitable, (done, failed))
-        counts = machine._counts
-        if counts.trip is not None or machine.is_terminal:
+        if machine.is_circuit_broken or machine.is_terminal:
             _close(awaitable)
             raise gone(machine)
         if not machine._watch.is_armed:
             machine._watch.arm()
-        visit = counts.visit
+        visit = machine._record.visit
         loop = asyncio.get_running_loop()
         bound = _Bound(loop)
         work = bound.begin(loop, awaitable)
