@@ -19,6 +19,7 @@ from orkeon_transitions.runtime.asking import inside_of_commit, outside, refuse_
 from orkeon_transitions.runtime.at_once import is_open, make_awaited
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.callbacks import is_async, refuse_awaitable
+from orkeon_transitions.runtime.committing import outcome_of
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.plan import Move
 from orkeon_transitions.runtime.spending import check_spending
@@ -412,7 +413,7 @@ class AsyncStateMachine(MachineBase[S, E]):
         self._is_committing = True
         inside, context = inside_of_commit(self)
         try:
-            return await _outcome(context.run(asyncio.ensure_future, answer))
+            return await outcome_of(context.run(asyncio.ensure_future, answer))
         finally:
             inside.is_open = False
             self._is_committing = False
@@ -424,26 +425,6 @@ class AsyncStateMachine(MachineBase[S, E]):
         stopped = None if commit is None else await commit
         self._write(firing, counts, result, fields)
         return stopped
-
-
-async def _outcome(commit: asyncio.Future[Any]) -> asyncio.CancelledError | None:
-    """Waits for a commit whatever happens; a cancellation of the caller is kept, not swallowed."""
-    stopped = None
-    while not commit.done():
-        try:
-            await asyncio.shield(commit)
-        except asyncio.CancelledError as cancellation:
-            if commit.cancelled():
-                raise
-            stopped = cancellation
-        except Exception:  # noqa: BLE001, S112 (read from the commit below)
-            continue
-    error = commit.exception()
-    if error is None:
-        return stopped
-    if stopped is not None:
-        raise stopped from error
-    raise error
 
 
 def _nothing() -> Steps[None]:

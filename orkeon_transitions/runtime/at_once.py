@@ -81,7 +81,11 @@ def making(plan: Plan, move: Move) -> Making:
 
 def _common(move: Move, has_given: bool) -> Making:
     """A row that enters a state, with at most one guard, one action before and one after."""
-    guard, before, after = _only(tuple(name for name, _ in move.guards)), _only(move.before), _only(move.after)
+    guard, before, after = (
+        _only(tuple(name for name, _ in move.guards)),
+        _only(move.before),
+        _only(move.after),
+    )
     outcome, to_state, dest, place = move.outcome, move.outcome.to_state, move.dest, move.place
     there, timeout = move.there, move.timeout
     # A machine to which none are given has nothing but methods.
@@ -132,7 +136,7 @@ def _common(move: Move, has_given: bool) -> Making:
             record.state = dest
             record.moves = there
             record.entered_at = now
-            record.deadline = deadline if deadline < record.run_ends else record.run_ends
+            record.deadline = min(record.run_ends, deadline)
             record.transitions = count
             record.visit = ordinal
             record.settled = ordinal
@@ -228,7 +232,9 @@ async def _choose_awaited(machine: Machine, event: MoveEvent) -> Move | list[Obj
                 answer = guard_of(machine, name)(event)
                 if answer is not wanted and isawaitable(answer):
                     answer = await answer
-                objection = None if answer is wanted else objection_to(machine.definition, name, wanted, answer)
+                objection = (
+                    None if answer is wanted else objection_to(machine.definition, name, wanted, answer)
+                )
             except Exception as error:  # noqa: BLE001 (a guard that raises means no)
                 objection = objection_of(machine.definition, name, error)
             if objection is not None:

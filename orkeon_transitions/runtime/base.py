@@ -6,7 +6,6 @@ import inspect
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -26,19 +25,17 @@ from orkeon_transitions.runtime.callbacks import check_given, guard_of
 from orkeon_transitions.runtime.event import BoundTrigger, TriggerEvent
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.naming import text_of
+from orkeon_transitions.runtime.options import check_options
 from orkeon_transitions.runtime.plan import Move, Moves, Plan, plan_for
 from orkeon_transitions.runtime.record import NOTHING, Record
 
 if TYPE_CHECKING:
-    from orkeon_transitions.runtime.at_once import MoveEvent
     from orkeon_transitions.runtime.engine import Row
-    from orkeon_transitions.runtime.steps import Steps
 
 S = TypeVar("S", default=Any)
 E = TypeVar("E", default=Any)
 
 CommitHook = Callable[[Fact, Snapshot], Any]
-ENGINES = ("auto", "stock")
 _NOTHING_TO_WRITE = nullcontext()
 
 
@@ -83,7 +80,7 @@ class MachineBase(Generic[S, E]):
         states: type[Enum] | None = None,
         triggers: type[Enum] | None = None,
     ) -> None:
-        _check_options(engine, policy, lock_timeout, machine_id)
+        check_options(engine, policy, lock_timeout, machine_id)
         kind, definition = type(self), load_definition(definition)
         self._plan: Plan = plan_for(
             kind, definition, states or self.STATES, triggers or self.TRIGGERS, bool(guards or actions)
@@ -406,18 +403,3 @@ class MachineBase(Generic[S, E]):
 
         bundle: dict[str, Any] = mimebundle(self)
         return bundle
-
-
-def _check_options(engine: str, policy: Any, lock_timeout: float | None, machine_id: Any) -> None:
-    """Refuses what type checkers would have found, before it does harm far from here."""
-    if engine not in ENGINES:
-        raise ValueError(f"unknown engine '{engine}': valid are {', '.join(ENGINES)}")
-    if policy is not None and not isinstance(policy, CircuitBreakerPolicy):
-        raise TypeError(
-            f"policy must be a CircuitBreakerPolicy, not {type(policy).__name__}: "
-            "CircuitBreakerPolicy.preset('strict') gives one by its name"
-        )
-    if lock_timeout is not None and not lock_timeout >= 0:
-        raise ValueError("lock_timeout must not be negative (None waits without a limit)")
-    if machine_id is not None and not isinstance(machine_id, str):
-        raise TypeError(f"machine_id must be a text, not {type(machine_id).__name__}")

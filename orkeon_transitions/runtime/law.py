@@ -268,7 +268,10 @@ def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
 
 def _committed(machine: Machine, what: str, fact: Fact, counts: BreakerCounts) -> Steps[Any]:
     """Commits a fact that no row makes; its hook may fire as little as that of a transition."""
-    outer, machine._record.firing = machine._record.firing, Firing(machine._event(machine._request(None)), what)
+    outer, machine._record.firing = (
+        machine._record.firing,
+        Firing(machine._event(machine._request(None)), what),
+    )
     try:
         return (yield partial(machine._commit, fact, counts))
     finally:
