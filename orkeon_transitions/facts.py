@@ -8,10 +8,10 @@ hears them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, dataclass, fields
+from dataclasses import FrozenInstanceError, dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Annotated, Any, Literal, NoReturn, cast
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt
 
@@ -58,15 +58,7 @@ class Outcome:
     internal: bool = False
 
 
-def _shared(name: str) -> Any:
-    return property(attrgetter(f"_outcome.{name}"), _frozen)
-
-
-def _own(name: str) -> Any:
-    return property(attrgetter(name), _frozen)
-
-
-def _frozen(result: TransitionResult, value: Any) -> NoReturn:  # noqa: ARG001 (a property's setter)
+def _refuse(result: TransitionResult, value: Any) -> NoReturn:  # noqa: ARG001 (a property's setter)
     raise FrozenInstanceError("a result is a fact, and cannot be changed")
 
 
@@ -75,7 +67,7 @@ def _moment(result: TransitionResult) -> datetime:
     return at if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
 
 
-# Not `frozen`, which would cost a trigger as much as its guard: everything public can only be read.
+# Not `frozen`, which would cost a trigger as much as its guard: see what is set to its class below.
 @dataclass(init=False, unsafe_hash=True)
 class TransitionResult:
     """The outcome of a trigger: truthy if, and only if, the transition that was asked for was made.
@@ -98,18 +90,18 @@ class TransitionResult:
     # Each trigger makes one, so it holds what differs from those of the same row and no more.
     __slots__ = ("_at", "_error", "_ordinal", "_outcome", "_transition_count")
 
-    from_state: Any = _shared("from_state")
-    to_state: Any = _shared("to_state")
-    trigger: Any = _shared("trigger")
-    ordinal: int = _own("_ordinal")
-    timestamp: datetime = cast(datetime, property(_moment, _frozen))
-    accepted: bool = _shared("accepted")
-    state_changed: bool = _shared("state_changed")
-    degraded: bool = _shared("degraded")
-    refusal: Refusal | None = _shared("refusal")
-    error: BaseException | None = _own("_error")
-    internal: bool = _shared("internal")
-    transition_count: int = _own("_transition_count")
+    from_state: Any
+    to_state: Any
+    trigger: Any
+    ordinal: int
+    timestamp: datetime
+    accepted: bool
+    state_changed: bool
+    degraded: bool
+    refusal: Refusal | None
+    error: BaseException | None
+    internal: bool
+    transition_count: int
 
     def __init__(
         self,
@@ -118,6 +110,7 @@ class TransitionResult:
         trigger: Any,
         ordinal: int,
         timestamp: datetime,
+        *,
         accepted: bool = True,
         state_changed: bool = True,
         degraded: bool = False,
@@ -137,8 +130,12 @@ class TransitionResult:
     def __bool__(self) -> bool:
         return self.accepted
 
-    def __reduce__(self) -> tuple[type[TransitionResult], tuple[Any, ...]]:
-        return type(self), tuple(getattr(self, each.name) for each in fields(self))
+
+for _name in Outcome.__slots__:
+    setattr(TransitionResult, _name, property(attrgetter(f"_outcome.{_name}"), _refuse))
+for _name in ("ordinal", "error", "transition_count"):
+    setattr(TransitionResult, _name, property(attrgetter(f"_{_name}"), _refuse))
+TransitionResult.timestamp = property(_moment, _refuse)  # type: ignore[assignment]  # read as a moment
 
 
 def result_of(outcome: Outcome, ordinal: int, at: float, transition_count: int) -> TransitionResult:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
@@ -23,7 +23,6 @@ from orkeon_transitions.facts import CircuitBroken, Fact, Refusal, Snapshot, Tra
 from orkeon_transitions.runtime import snapshots
 from orkeon_transitions.runtime.callbacks import check_given, guard_of
 from orkeon_transitions.runtime.event import BoundTrigger, TriggerEvent
-from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.naming import text_of
 from orkeon_transitions.runtime.options import check_options
 from orkeon_transitions.runtime.plan import Move, Moves, Plan, plan_for
@@ -81,7 +80,8 @@ class MachineBase(Generic[S, E]):
         triggers: type[Enum] | None = None,
     ) -> None:
         check_options(engine, policy, lock_timeout, machine_id)
-        kind, definition = type(self), load_definition(definition)
+        kind: Any = type(self)
+        definition = load_definition(definition)
         self._plan: Plan = plan_for(
             kind, definition, states or self.STATES, triggers or self.TRIGGERS, bool(guards or actions)
         )
@@ -323,48 +323,6 @@ class MachineBase(Generic[S, E]):
             error=error,
             transition_count=self._counts.transitions,
         )
-
-    # ------------------------------------------------------------------------------------ writing the state
-    def _prepared(
-        self, firing: Firing, dest: str | None
-    ) -> tuple[BreakerCounts, TransitionResult, Mapping[str, Any]]:
-        """The record, the fact and the fields as they will be."""
-        base, event = firing.base or self._counts, firing.event
-        counts = base.moved(dest, self._clock(), self._state_clock(base.state if dest is None else dest))
-        if firing.repetition is not None:
-            counts = replace(counts, repeats={**counts.repeats, base.state: firing.repetition})
-        result = TransitionResult(
-            from_state=event.from_state,
-            to_state=event.to_state,
-            trigger=event.trigger,
-            ordinal=counts.ordinal,
-            timestamp=self._now(),
-            accepted=firing.degrading is None,
-            state_changed=event.from_state != event.to_state,
-            degraded=firing.degrading is not None,
-            refusal=firing.degrading,
-            internal=dest is None,
-            transition_count=counts.transitions,
-        )
-        return counts, result, {} if firing.degrading is not None else self._fields_after(event)
-
-    def _write(
-        self, firing: Firing, counts: BreakerCounts, result: TransitionResult, fields: Mapping[str, Any]
-    ) -> None:
-        """Makes a committed transition visible. The record is swapped whole, last."""
-        with self._writing:
-            for name, value in fields.items():
-                setattr(self, name, value)
-            if firing.base is None and counts.spent is not self._counts.spent:
-                # Spending has gone on while a commit was awaited.
-                counts = replace(counts, spent=self._counts.spent)
-            firing.result = result
-            self._counts = counts
-        self._record.put_down("transition", firing.told)
-        self._written(firing.event, result)
-        if not result.internal:
-            self._visit_ended()
-        self._clocks_changed()
 
     # ----------------------------------------------------------------------------------------- conveniences
     if TYPE_CHECKING:

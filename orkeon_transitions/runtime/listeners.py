@@ -61,7 +61,7 @@ class Listeners:
         return bool(self._by_kind.get(kind))
 
     def put(self, kind: Kind, fact: Callable[[], Any]) -> None:
-        """Puts a fact down, if anybody listens; it is read when it is told: a callback may still add its error."""
+        """Puts a fact down, if anybody listens; it is read when it is told: its error may still come."""
         if self._by_kind.get(kind):
             self._waiting.append((kind, fact))
 

@@ -20,6 +20,7 @@ from orkeon_transitions.runtime.event import TriggerEvent
 from orkeon_transitions.runtime.firing import Firing
 from orkeon_transitions.runtime.spending import check_spending
 from orkeon_transitions.runtime.steps import Steps, T, run
+from orkeon_transitions.runtime.writing import prepared, write
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.plan import Move, Plan
@@ -239,6 +240,6 @@ class StateMachine(MachineBase[S, E]):
 
     def _settle(self, firing: Firing, dest: str | None) -> None:
         """Commits a transition and writes it; None as the state: an internal one."""
-        counts, result, fields = self._prepared(firing, dest)
+        counts, result, fields = prepared(self, firing, dest)
         self._commit(result, counts, fields)
-        self._write(firing, counts, result, fields)
+        write(self, firing, counts, result, fields)

@@ -2,7 +2,8 @@
 
 The law judges frozen `BreakerCounts`, which are made of the record when somebody asks, and put back whole.
 What is made at once (`at_once.py`) changes the record itself, and asks no more of the limits than three
-comparisons: how many transitions are left, until when no clock can have run out, how often a state was entered.
+comparisons: how many transitions are left, until when no clock can have run out, how often a state was
+entered.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from orkeon_transitions.breaker import BreakerCounts, CircuitBreakerPolicy, Repe
 from orkeon_transitions.runtime.listeners import Kind, Listeners
 
 if TYPE_CHECKING:
-    from orkeon_transitions.runtime.at_once import MoveEvent
     from orkeon_transitions.runtime.base import MachineBase
     from orkeon_transitions.runtime.firing import Firing
+    from orkeon_transitions.runtime.moving import MoveEvent
     from orkeon_transitions.runtime.plan import Moves
     from orkeon_transitions.runtime.steps import Steps
 
@@ -221,8 +222,7 @@ class Record:
         self.patience = policy.state_timeout.total_seconds() or math.inf
         self.moves = machine._moves_at_once(self.state) if self._is_free(policy) else NOTHING
         total, since = policy.max_total_duration.total_seconds(), self.running_since
-        has_end = total and since is not None
-        self.run_ends = since + (total - self.active) - MARGIN if has_end else math.inf
+        self.run_ends = math.inf if not total or since is None else since + (total - self.active) - MARGIN
         allowed = machine._state_clock(self.state).timeout_under(policy) if self.moves else 0
         self.deadline = min(self.entered_at + (allowed or math.inf), self.run_ends)
 

@@ -8,7 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orkeon_transitions.runtime.async_machine import AsyncStateMachine
+    from orkeon_transitions.runtime.async_turns import AsyncTurns
 
 # A limit trips when *more* than allowed has passed, so the timer rings a moment after.
 MOMENT = 0.001
@@ -23,7 +23,7 @@ class Watch:
 
     __slots__ = ("_due", "_loop", "_machine", "_timer")
 
-    def __init__(self, machine: AsyncStateMachine[Any, Any]) -> None:
+    def __init__(self, machine: AsyncTurns[Any, Any]) -> None:
         self._machine = weakref.ref(machine)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None

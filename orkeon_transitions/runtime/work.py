@@ -19,6 +19,7 @@ from orkeon_transitions.runtime import law
 if TYPE_CHECKING:
     from orkeon_transitions.breaker import BreakerCounts
     from orkeon_transitions.runtime.async_machine import AsyncStateMachine
+    from orkeon_transitions.runtime.base import MachineBase
     from orkeon_transitions.runtime.steps import T
 
     Machine = AsyncStateMachine[Any, Any]
@@ -186,7 +187,7 @@ def _close(awaitable: Awaitable[Any]) -> None:
 
 
 def gone(
-    machine: Machine, result: Any = None, ended: BreakerCounts | None = None
+    machine: MachineBase[Any, Any], result: Any = None, ended: BreakerCounts | None = None
 ) -> CircuitBrokenError | StateLeftError:
     """Why the visit is over; `ended` is the record with which it ended, where that is known."""
     name, state, counts = machine.definition.name, machine._counts.state, machine._counts
