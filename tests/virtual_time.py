@@ -5,6 +5,8 @@ give to a machine, so that the machine and its timer agree.
 """
 
 import asyncio
+import heapq
+import itertools
 import selectors
 
 # For how long other threads may keep the loop waiting before it is called a deadlock.
@@ -31,17 +33,36 @@ class _JumpingSelector(selectors.DefaultSelector):
         return ready
 
 
+class _InTurn(asyncio.TimerHandle):
+    """One of several timers for the same moment: the oldest owner's rings first, however often it was set."""
+
+    __slots__ = ("turn",)
+
+    def __lt__(self, other):
+        return (self._when, self.turn) < (other._when, other.turn)
+
+
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """A loop that never sleeps."""
+    """A loop that never sleeps, and in which no two timers ring in an order that chance has made."""
 
     def __init__(self, start=1000.0):
         self.now = start
+        self._turns = itertools.count()
+        self._owners = {}
         selector = _JumpingSelector()
         super().__init__(selector)
         selector.loop = self
 
     def time(self):
         return self.now
+
+    def call_at(self, when, callback, *args, context=None):
+        timer = _InTurn(when, callback, args, self, context)
+        owner = getattr(callback, "__self__", timer)
+        timer.turn, _ = self._owners.setdefault(id(owner), (next(self._turns), owner))
+        heapq.heappush(self._scheduled, timer)
+        timer._scheduled = True
+        return timer
 
 
 def run(main):

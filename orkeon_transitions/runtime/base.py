@@ -142,6 +142,7 @@ class MachineBase(Generic[S, E]):
     def policy(self, policy: CircuitBreakerPolicy) -> None:
         self._policy = policy
         self._record.arm(self)
+        self._clocks_changed()
 
     @property
     def is_circuit_broken(self) -> bool:
@@ -251,7 +252,7 @@ class MachineBase(Generic[S, E]):
         """The visit of a state is over, or the circuit is broken."""
 
     def _clocks_changed(self) -> None:
-        """A clock was started, stopped or set back."""
+        """A clock was started, stopped or set back, or has another limit."""
 
     @property
     def _counts(self) -> BreakerCounts:

@@ -83,18 +83,24 @@ class StateMachine(MachineBase[S, E]):
         record = self._record
         lock = record.lock
         if lock.acquire(False):
+            result: TransitionResult | None = None
             try:
                 try:
                     make = record.moves.get(trigger)
                 except TypeError:  # it has no hash, so it is no trigger either, as the law will say
                     make = None
-                result = None if make is None else make(self, record, context, payload, True)
-            finally:
-                lock.release()
-                if record.listeners is not None or record.later:
-                    self._tell_and_work_off()
+                if make is not None:
+                    result = make(self, record, context, payload, True)
+            except BaseException:
+                self._let_go()
+                raise
+            else:
+                if result is not None and (record.listeners is not None or record.later):
+                    self._let_go()
+                else:
+                    lock.release()
             if result is not None:
-                return result  # type: ignore[no-any-return]  # what is in `moves` makes results
+                return result
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.demand, self, request))
 
@@ -103,18 +109,24 @@ class StateMachine(MachineBase[S, E]):
         record = self._record
         lock = record.lock
         if lock.acquire(False):
+            result: TransitionResult | None = None
             try:
                 try:
                     make = record.moves.get(trigger)
                 except TypeError:  # it has no hash, so it is no trigger either, as the law will say
                     make = None
-                result = None if make is None else make(self, record, context, payload, False)
-            finally:
-                lock.release()
-                if record.listeners is not None or record.later:
-                    self._tell_and_work_off()
+                if make is not None:
+                    result = make(self, record, context, payload, False)
+            except BaseException:
+                self._let_go()
+                raise
+            else:
+                if result is not None and (record.listeners is not None or record.later):
+                    self._let_go()
+                else:
+                    lock.release()
             if result is not None:
-                return result  # type: ignore[no-any-return]  # what is in `moves` makes results
+                return result
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.attempt, self, request))
 
@@ -173,13 +185,6 @@ class StateMachine(MachineBase[S, E]):
     def _making(cls, plan: Plan, move: Move) -> Any:
         return making(plan, move)
 
-    def _tell_and_work_off(self) -> None:
-        """After a move: what waits is told and made, unless the move was made inside of another trigger."""
-        if self._record.depth:
-            return
-        self._work_off_if_free()
-        self._record.tell()
-
     def _acquire(self) -> None:
         limit = -1 if self._lock_timeout is None else min(self._lock_timeout, threading.TIMEOUT_MAX)
         if not self._record.lock.acquire(timeout=limit):
@@ -195,13 +200,20 @@ class StateMachine(MachineBase[S, E]):
                 return run(begin())
             finally:
                 self._record.depth -= 1
-                if self._record.depth == 0:
-                    self._work_off()
         finally:
-            is_free = self._record.depth == 0
-            self._record.lock.release()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Lets go of the machine; who held it as the first makes what was asked for later, and tells."""
+        record = self._record
+        is_free = record.depth == 0
+        try:
             if is_free:
-                self._record.tell()
+                self._work_off()
+        finally:
+            record.lock.release()
+            if is_free:
+                record.tell()
                 self._work_off_if_free()
 
     def _work_off(self) -> None:

@@ -223,8 +223,11 @@ class Record:
         self.moves = machine._moves_at_once(self.state) if self._is_free(policy) else NOTHING
         total, since = policy.max_total_duration.total_seconds(), self.running_since
         self.run_ends = math.inf if not total or since is None else since + (total - self.active) - MARGIN
-        allowed = machine._state_clock(self.state).timeout_under(policy) if self.moves else 0
-        self.deadline = min(self.entered_at + (allowed or math.inf), self.run_ends)
+        # Where nothing is made at once, nobody knows better than the law, which looks at the clocks itself.
+        self.deadline = -math.inf
+        if self.moves:
+            allowed = machine._state_clock(self.state).timeout_under(policy) or math.inf
+            self.deadline = min(self.entered_at + allowed, self.run_ends)
 
     def _is_free(self, policy: CircuitBreakerPolicy) -> bool:
         """Whether nothing but a count or a clock may stop a transition; the first one starts the clock."""

@@ -72,7 +72,7 @@ class Watch:
             if not at_least and self._loop is loop and self._timer.when() <= rings_at:
                 return
             self._timer.cancel()
-        self._due = now + remaining
+        self._due = now + max(remaining, at_least - MOMENT)
         self._loop, self._timer = loop, loop.call_at(rings_at, self._ring)
 
     def arm_soon(self) -> None:
