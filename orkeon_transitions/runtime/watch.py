@@ -30,8 +30,10 @@ class Watch:
         self._due = math.inf  # on the machine's clock
 
     def rings_by(self, deadline: float) -> bool:
-        """Whether the timer, in the loop that runs, rings before a moment of the machine's clock."""
-        return self._timer is not None and self._due <= deadline + MOMENT and self._is_at_home()
+        """Whether the timer, in the loop that runs, rings before a moment of the machine's clock, if ever."""
+        if deadline == math.inf or self._timer is None:
+            return deadline == math.inf and self._timer is None
+        return self._due <= deadline + MOMENT and self._is_at_home()
 
     def _is_at_home(self) -> bool:
         try:

@@ -13,7 +13,7 @@ from tests.properties.differential.comparing import breaks
 pytest.importorskip("orkeon_transitions.runtime.plan", reason="there is no faster engine yet")
 
 # So many of the worlds in which a change is judged must be enough.
-WORLDS = 400
+WORLDS = 700
 FAULTS = {
     "a guard is not asked": (
         "                answer = guard_of(machine, name)(event)\n            except",

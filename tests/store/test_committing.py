@@ -259,7 +259,7 @@ def test_an_interrupt_between_writing_and_moving_leaves_no_broken_link(store, mo
         raise Interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr(lamp, "_write", stop)
+        patched.setattr("orkeon_transitions.runtime.machine.write", stop)
         with pytest.raises(Interrupted):
             lamp.fire("switch_on")
     assert (lamp.state, store.machines()[0].state) == ("off", "on")
