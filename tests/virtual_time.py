@@ -9,6 +9,8 @@ import heapq
 import itertools
 import selectors
 
+from orkeon_transitions.runtime.watch import Watch
+
 # For how long other threads may keep the loop waiting before it is called a deadlock.
 REAL_PATIENCE = 5.0
 
@@ -34,7 +36,7 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 
 class _InTurn(asyncio.TimerHandle):
-    """One of several timers for the same moment: the oldest owner's rings first, however often it was set."""
+    """One of several timers for the same moment: of two machines', the older one's rings first."""
 
     __slots__ = ("turn",)
 
@@ -48,7 +50,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self, start=1000.0):
         self.now = start
         self._turns = itertools.count()
-        self._owners = {}
+        self._watches = {}
         selector = _JumpingSelector()
         super().__init__(selector)
         selector.loop = self
@@ -58,8 +60,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     def call_at(self, when, callback, *args, context=None):
         timer = _InTurn(when, callback, args, self, context)
-        owner = getattr(callback, "__self__", timer)
-        timer.turn, _ = self._owners.setdefault(id(owner), (next(self._turns), owner))
+        timer.turn = next(self._turns)
+        owner = getattr(callback, "__self__", None)
+        if isinstance(owner, Watch):
+            timer.turn, _ = self._watches.setdefault(id(owner), (timer.turn, owner))
         heapq.heappush(self._scheduled, timer)
         timer._scheduled = True
         return timer
