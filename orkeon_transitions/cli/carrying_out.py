@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from orkeon_transitions.cli.subjects import looks_like
 from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, StaleMachineError, place_text
 
 if TYPE_CHECKING:
-    from orkeon_transitions.crew import Crew, CrewObserver, CrewResult
+    from orkeon_transitions.crew import Crew, CrewObserver, CrewResult, Tool
 
 CODES = {"completed": 0, "degraded": DEGRADED, "failed": FAILED, "cancelled": INTERRUPTED}
 Start = Callable[["CrewObserver"], Coroutine[Any, Any, "CrewResult"]]
@@ -55,12 +55,12 @@ class Outputs:
         return cls(report_path, None if diagrams is None else picture_folder(diagrams), as_json)
 
 
-def load(screen: Screen, crew: str, *, strict: bool = False) -> Crew:
+def load(screen: Screen, crew: str, *, strict: bool = False, tools: Sequence[Tool] = ()) -> Crew:
     """Loads a crew and says what was found about it."""
     from orkeon_transitions.crew import load_crew
 
     try:
-        loaded = load_crew(crew, strict=strict)
+        loaded = load_crew(crew, strict=strict, tools=tools)
     except CrewDefinitionError as error:
         if looks_like(Path(crew)) == "machine":
             raise Mistake(f"{crew}: is a machine, not a crew") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import click
 
 from orkeon_transitions.cli.app import INVALID, examples, shared_options
 from orkeon_transitions.cli.limits import CrewLimits, limit_lines, limits_of
+from orkeon_transitions.cli.own_tools import tools_option
 from orkeon_transitions.cli.screen import Screen, current_screen
 from orkeon_transitions.cli.subjects import existing_file, kind_of
 from orkeon_transitions.cli.words import SEVERITY_STYLES, counted, visible
@@ -19,6 +20,7 @@ from orkeon_transitions.definition.places import dotted
 from orkeon_transitions.errors import DefinitionError, place_text
 
 if TYPE_CHECKING:
+    from orkeon_transitions.crew import Tool
     from orkeon_transitions.definition import Finding
     from orkeon_transitions.definition.places import Path as DataPath
     from orkeon_transitions.definition.places import Place
@@ -80,10 +82,13 @@ EXAMPLES = examples(
 @click.command("check", epilog=EXAMPLES)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--strict", is_flag=True, help="Refuse warnings too.")
+@tools_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of lines.")
 @shared_options
 @click.pass_context
-def command(context: click.Context, *, files: tuple[str, ...], strict: bool, as_json: bool) -> None:
+def command(
+    context: click.Context, *, files: tuple[str, ...], strict: bool, own_tools: list[Tool], as_json: bool
+) -> None:
     """Say what is wrong with machine and crew files, and where.
 
     Each problem is a line `file:line:column: severity: message [code]`. Exit code 2 if a file is refused.
@@ -93,7 +98,7 @@ def command(context: click.Context, *, files: tuple[str, ...], strict: bool, as_
     task's own budgets need.
     """
     screen = current_screen()
-    reports = [examine(name, strict=strict) for name in files]
+    reports = [examine(name, strict=strict, tools=own_tools) for name in files]
     if as_json:
         screen.json(
             {
@@ -107,10 +112,11 @@ def command(context: click.Context, *, files: tuple[str, ...], strict: bool, as_
     context.exit(INVALID if any(report.fails(strict=strict) for report in reports) else 0)
 
 
-def examine(name: str, *, strict: bool = False) -> Report:
+def examine(name: str, *, strict: bool = False, tools: Sequence[Tool] = ()) -> Report:
     """Reads one file as what it looks like and gathers everything that can be said about it.
 
-    Under `strict` an unknown key of a crew is an error, told with all others.
+    Under `strict` an unknown key of a crew is an error, told with all others. The tools are those that a
+    crew may name besides the ones that are always there.
     """
     report = Report(name)
     try:
@@ -118,7 +124,7 @@ def examine(name: str, *, strict: bool = False) -> Report:
         if report.kind == "machine":
             _examine_machine(Path(name), report)
         elif report.kind == "crew":
-            _examine_crew(name, report, strict=strict)
+            _examine_crew(name, report, strict=strict, tools=tools)
     except DefinitionError as error:
         report.remarks += [
             Remark(
@@ -191,10 +197,10 @@ def _examine_machine(path: Path, report: Report) -> None:
     report.remarks += _remarks_of(report.file, findings, definition.origin.places)
 
 
-def _examine_crew(name: str, report: Report, *, strict: bool) -> None:
+def _examine_crew(name: str, report: Report, *, strict: bool, tools: Sequence[Tool]) -> None:
     from orkeon_transitions.crew import load_crew
 
-    crew = load_crew(name, strict=strict)
+    crew = load_crew(name, strict=strict, tools=tools)
     agents, tasks = len(crew.config.agents), len(crew.config.tasks)
     report.summary = f"crew {crew.config.name}, {counted(agents, 'agent')}, {counted(tasks, 'task')}"
     report.remarks += _remarks_of(name, crew.findings, {})

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
+from orkeon_transitions.cli.own_tools import tools_option
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
+
+if TYPE_CHECKING:
+    from orkeon_transitions.crew import Tool
 
 EXAMPLES = examples(
     "orkeon runs --store sqlite:///runs.db              # which runs there are",
@@ -30,6 +35,7 @@ EXAMPLES = examples(
     "--allow-changes", is_flag=True, help="Go on though the crew or the inputs are not as they were."
 )
 @click.option("--take-over", is_flag=True, help="Go on though another process seems to work on it.")
+@tools_option
 @click.option("--report", metavar="FILE.md", help="Write the result down in Markdown.")
 @click.option("--diagrams", metavar="DIR", help="Draw each task's machine with the way that it took.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
@@ -46,6 +52,7 @@ def command(
     inputs: tuple[str, ...],
     allow_changes: bool,
     take_over: bool,
+    own_tools: list[Tool],
     report: str | None,
     diagrams: str | None,
     as_json: bool,
@@ -66,7 +73,7 @@ def command(
         source = crew or begun["source"]
         if source is None:
             raise Mistake(f"run '{run}' began with a crew from a text: name its file with --crew")
-        loaded = load(screen, source)
+        loaded = load(screen, source, tools=own_tools)
         given = {**begun["inputs"], **pairs(inputs)}
         code = carry_out(
             screen,

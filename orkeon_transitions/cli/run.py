@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import uuid
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
+from orkeon_transitions.cli.own_tools import tools_option
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
+
+if TYPE_CHECKING:
+    from orkeon_transitions.crew import Tool
 
 EXAMPLES = examples(
     "orkeon run 103-ts-codebase-with-fsm",
     "orkeon run my-crew.yaml --input topic=parsers --journal run.jsonl",
     "orkeon run my-crew.yaml --model openai:gpt-5",
+    "orkeon run my-crew.yaml --tools my_tools",
     "orkeon run my-crew.yaml --store sqlite:///runs.db",
     "orkeon run my-crew.yaml --report report.md --diagrams pictures",
     "orkeon run my-crew.yaml --json | jq .status",
@@ -33,6 +38,7 @@ EXAMPLES = examples(
 @click.option("--journal", metavar="FILE", help="Write each transition down before it becomes visible.")
 @store_option(required=False, text="Keep the run in a store, so that `orkeon resume` can go on with it")
 @click.option("--run-id", metavar="NAME", help="The run's own name; made up if left out.")
+@tools_option
 @click.option("--report", metavar="FILE.md", help="Write the result down in Markdown.")
 @click.option("--diagrams", metavar="DIR", help="Draw each task's machine with the way that it took.")
 @click.option("--strict", is_flag=True, help="Refuse a crew file with unknown keys.")
@@ -49,6 +55,7 @@ def command(
     journal: str | None,
     url: str | None,
     run_id: str | None,
+    own_tools: list[Tool],
     report: str | None,
     diagrams: str | None,
     strict: bool,
@@ -68,7 +75,7 @@ def command(
         raise Mistake("--journal and --store: a run is written down once, and a store keeps a journal, too")
     given, asked = pairs(inputs), wanted(model, base_url)
     outputs = Outputs.named(report, diagrams, as_json=as_json)
-    loaded = load(screen, crew, strict=strict)
+    loaded = load(screen, crew, strict=strict, tools=own_tools)
     resumable = None
     with ExitStack() as opened:
         options: dict[str, Any] = {"run_id": run_id, "model": asked}
