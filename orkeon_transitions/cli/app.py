@@ -23,7 +23,9 @@ INVALID = 2
 DEGRADED = 3
 INTERRUPTED = 130
 
-COMMANDS = ("run", "check", "render", "replay", "runs", "resume", "machines", "schema")
+COMMANDS = ("run", "check", "render", "replay", "runs", "resume", "machines", "schema", "model", "import")
+# A word of Python's is no name for a module.
+MODULES = {"import": "importing"}
 LATER = ("explore",)
 HELP_NAMES = ("-h", "--help")
 # Shown by options of our own: what click writes itself does not go through the screen.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from orkeon_transitions.crew.chat import ChatModel
+from orkeon_transitions.crew.models.local import LocalModel, LocalServer
 from orkeon_transitions.crew.models.names import LOCAL, OFFLINE
 from orkeon_transitions.crew.models.settings import ModelSettings
 from orkeon_transitions.crew.offline import OfflineModel
@@ -60,6 +61,7 @@ class ChosenModels:
     crew: ModelSettings
     over: ModelSettings | None = None
     _made: dict[str, ChatModel] = field(default_factory=dict, init=False)
+    _local: LocalServer | None = field(default=None, init=False)
     _opened: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
 
     @classmethod
@@ -70,6 +72,7 @@ class ChosenModels:
     async def close(self) -> None:
         """Closes what the models hold."""
         self._made.clear()
+        self._local = None
         await self._opened.aclose()
 
     def settings_for(self, agent: AgentConfig, task: TaskConfig) -> ModelSettings:
@@ -100,14 +103,21 @@ class ChosenModels:
     def _make(self, settings: ModelSettings) -> ChatModel:
         if settings.name == OFFLINE:
             return OfflineModel()
-        if settings.name == LOCAL:
-            from orkeon_transitions.crew.models.local import local_model  # noqa: PLC0415 - its library is optional
-
-            return local_model(settings, self._opened)
         try:
-            from orkeon_transitions.crew.models.providers import provider_model  # noqa: PLC0415 - an optional library
+            from orkeon_transitions.crew.models import providers  # noqa: PLC0415 - an optional library
         except ImportError as error:
             raise MissingExtraError(f"{settings.name} is asked through pydantic-ai.", extra="llm") from error
-        model = provider_model(settings)
+        model: LocalModel | providers.ProviderModel
+        if settings.name == LOCAL:
+            model = LocalModel(settings, self._local_server(), providers.server_model)
+        else:
+            model = providers.provider_model(settings)
         self._opened.push_async_callback(model.close)
         return model
+
+    def _local_server(self) -> LocalServer:
+        """One for all, however differently they ask it."""
+        if self._local is None:
+            self._local = LocalServer()
+            self._opened.push_async_callback(self._local.close)
+        return self._local

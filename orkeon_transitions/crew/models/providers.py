@@ -190,7 +190,23 @@ def _compatible(
         raise ModelError(
             f"{settings.name} has no base URL: only servers that speak OpenAI's protocol do", retry_after=None
         )
-    key = _key_of(provider) if is_trusted else None
+    return _of_server(provider, name, address, settings, _key_of(provider) if is_trusted else None)
+
+
+def server_model(settings: ModelSettings, address: str, key: str) -> ProviderModel:
+    """Makes a model of a server that speaks OpenAI's protocol and has one model.
+
+    Args:
+        settings: How it is asked.
+        address: Its base URL.
+        key: What it lets in.
+    """
+    return _of_server("server", settings.name, address, settings, key)
+
+
+def _of_server(
+    provider: str, name: str, address: str, settings: ModelSettings, key: str | None
+) -> ProviderModel:
     server = OpenAICompatibleProvider(provider, base_url=address, api_key=key or NO_KEY)
     kind = OpenAIResponsesModel if provider == "openai-responses" else OpenAIChatModel
     return ProviderModel(kind(name, provider=server), settings, _secrets(key))
