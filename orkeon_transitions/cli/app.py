@@ -47,7 +47,7 @@ class LazyGroup(click.Group):
         """The command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"orkeon_transitions.cli.{cmd_name}")
+        module = import_module(f"orkeon_transitions.cli.{MODULES.get(cmd_name, cmd_name)}")
         return cast("click.Command", module.command)
 
     @override

@@ -57,6 +57,10 @@ class Screen:
         """Writes one line of the result; a terminal gets it wrapped at words."""
         self._write(self._fitted(self.colored(text, style), sys.stdout) + "\n")
 
+    def raw(self, text: str) -> None:
+        """Writes a text as it is, whoever looks: what is to be read by a program, such as a file's content."""
+        self._write(text)
+
     def json(self, document: Any) -> None:
         """Writes the result as the one JSON document on standard output."""
         text = json.dumps(document, indent=2, ensure_ascii=False, default=_plain)

@@ -86,6 +86,11 @@ TASK = KeyTable(
 )
 
 
+def says_something(value: Any) -> bool:
+    """Whether a key that has no effect is worth a note: switched off, it is as good as absent."""
+    return value is not None and value is not False and value not in ("", [], {})
+
+
 def _read_verbose(source: Source, value: Any, path: Path) -> Any:
     """Some files say how much, others only that."""
     is_level = isinstance(value, int) and not isinstance(value, bool)

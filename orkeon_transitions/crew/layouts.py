@@ -70,7 +70,7 @@ def _read_folder(folder: Path) -> CrewFiles:
     files = CrewFiles(Source({}, file=os.fspath(folder), error=CrewDefinitionError), "", folder.resolve())
     _check_may_enter(files, folder)
     mains = _named_files(folder, MAIN_NAMES)
-    files.name = files.folder.name or "crew"
+    files.name = _name_of(files.folder)
     if mains:
         _add_main(files, mains[0])
         _check_alone(files, folder, mains)
@@ -79,6 +79,12 @@ def _read_folder(folder: Path) -> CrewFiles:
         files.source.raise_problems()
     _add_parts(files, folder)
     return files
+
+
+def _name_of(folder: Path) -> str:
+    """What a crew is called after its folder; in a project, `config/` is only where its files are."""
+    named = folder.parent if folder.name == "config" and folder.parent.name else folder
+    return named.name or "crew"
 
 
 def _check_may_enter(files: CrewFiles, folder: Path) -> None:

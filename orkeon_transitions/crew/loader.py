@@ -13,7 +13,16 @@ from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.cross_checks import check_references
 from orkeon_transitions.crew.foreign import foreign
 from orkeon_transitions.crew.graph_block import GraphBlock, read_graph_block
-from orkeon_transitions.crew.keys import AGENT, CREW, KINDS, LATER_PROCESSES, PROCESSES, TASK, KeyTable
+from orkeon_transitions.crew.keys import (
+    AGENT,
+    CREW,
+    KINDS,
+    LATER_PROCESSES,
+    PROCESSES,
+    TASK,
+    KeyTable,
+    says_something,
+)
 from orkeon_transitions.crew.layouts import CrewFiles, read_files
 from orkeon_transitions.crew.mcp.block import read_servers
 from orkeon_transitions.crew.models.reading import read_beside, read_model_settings
@@ -267,7 +276,7 @@ class _CrewReader:
 
     def _graph(self, block: Block, process: str) -> GraphBlock | None:
         graph = read_graph_block(self._source, block.get("graph_config"), block.at("graph_config"))
-        if process != "graph" and _says_something(block.get("graph_config")):
+        if process != "graph" and says_something(block.get("graph_config")):
             self._carry(block.at("graph_config"))
         return graph
 
@@ -287,7 +296,7 @@ class _CrewReader:
         for key, value in carried.items():
             if value is not None and key in KINDS:
                 KINDS[key](self._source, value, block.at(key))
-            if _says_something(value):
+            if says_something(value):
                 self._carry(block.at(key))
         return {key: value for key, value in carried.items() if value is not None}
 
@@ -322,7 +331,7 @@ class _CrewReader:
         for key, content in value.items():
             folded = snake_case(key)
             if folded in table.later:
-                if _says_something(content):
+                if says_something(content):
                     self._source.problem((*path, key), f"'{key}' is not there yet", at_key=True)
             elif folded in table.all_names:
                 left[key] = content
@@ -337,11 +346,6 @@ class _CrewReader:
             return
         meant = f" (did you mean '{hint}'?)" if hint else ""
         self.warn(path, "unknown-key", f"unknown key '{key}'{meant}: it has no effect")
-
-
-def _says_something(value: Any) -> bool:
-    """Whether a key that has no effect is worth a note: switched off, it is as good as absent."""
-    return value is not None and value is not False and value not in ("", [], {})
 
 
 def _text_or_refuse(entry: Any) -> str:

@@ -35,6 +35,14 @@ def write_yaml(plain: Mapping[str, Any]) -> str:
     return text
 
 
+def write_data(plain: Mapping[str, Any]) -> str:
+    """Writes plain data as it is, keys in their order."""
+    text: str = yaml.dump(
+        dict(plain), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LONGEST_LINE
+    )
+    return text
+
+
 def _shortest_state(state: Mapping[str, Any]) -> Any:
     return state["name"] if set(state) == {"name"} else _shortest(state)
 
