@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orkeon_transitions.crew.breaker_block import BreakerBlock
+from orkeon_transitions.crew.consensus_block import ConsensusBlock
 from orkeon_transitions.crew.graph_block import GraphBlock
 from orkeon_transitions.crew.mcp.block import McpServer
 from orkeon_transitions.crew.models.settings import ModelSettings
@@ -79,6 +80,7 @@ class CrewConfig:
         process: How the tasks are run: `sequential`, `parallel` or `graph`.
         circuit_breaker: The limits of every task, as written.
         graph_config: The limits of the graph process, as written.
+        consensus: When the agents agree in the consensual process.
         manager_agent: The key of the agent that leads, or None.
         mounts: Folders that the tools may touch.
         anchors: Texts by the name under which other texts call them, as in `*tone`.
@@ -96,6 +98,7 @@ class CrewConfig:
     process: str = "sequential"
     circuit_breaker: BreakerBlock | None = None
     graph_config: GraphBlock | None = None
+    consensus: ConsensusBlock | None = None
     manager_agent: str | None = None
     mounts: tuple[MountSpec, ...] = ()
     anchors: Mapping[str, str] = field(default_factory=dict)

@@ -9,8 +9,8 @@ from typing import Any
 from orkeon_transitions.definition.fields import read_count, read_flag
 from orkeon_transitions.definition.places import Path, Source
 
-PROCESSES = ("sequential", "parallel", "graph", "hierarchical")
-LATER_PROCESSES = ("consensual", "autonomous")
+PROCESSES = ("sequential", "parallel", "graph", "hierarchical", "consensual")
+LATER_PROCESSES = ("autonomous",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ def _names(text: str) -> frozenset[str]:
 
 CREW = KeyTable(
     known=_names(
-        """name goal process circuit_breaker graph_config manager_agent mounts anchors llm agents tasks
-        mcp_servers web"""
+        """name goal process circuit_breaker graph_config consensus consensus_config manager_agent mounts
+        anchors llm agents tasks mcp_servers web"""
     ),
     later=_names(
-        """manager_llm planning planning_llm human_input guardrails guardrail mcp consensus
-        consensus_config execution_budget autonomous_config response_schema knowledge knowledge_sources
-        embedder max_concurrency parallel_config include"""
+        """manager_llm planning planning_llm human_input guardrails guardrail mcp execution_budget
+        autonomous_config response_schema knowledge knowledge_sources embedder
+        max_concurrency parallel_config include"""
     ),
     carried=_names(
         """verbose memory memory_provider memory_config max_rpm links rag settings description version

@@ -10,6 +10,7 @@ from typing import Any
 from orkeon_transitions.crew.anchors import Anchors, read_anchors
 from orkeon_transitions.crew.breaker_block import read_breaker_block
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
+from orkeon_transitions.crew.consensus_block import ConsensusBlock, read_consensus_block
 from orkeon_transitions.crew.cross_checks import check_references
 from orkeon_transitions.crew.foreign import foreign
 from orkeon_transitions.crew.graph_block import GraphBlock, read_graph_block
@@ -24,12 +25,12 @@ from orkeon_transitions.crew.keys import (
     says_something,
 )
 from orkeon_transitions.crew.layouts import CrewFiles, read_files
-from orkeon_transitions.crew.mcp.block import read_servers
+from orkeon_transitions.crew.mcp.block import McpServer, read_servers
 from orkeon_transitions.crew.models.reading import read_beside, read_model_settings
 from orkeon_transitions.crew.models.settings import ModelSettings
 from orkeon_transitions.crew.mounts import MountSpec
-from orkeon_transitions.crew.process_checks import check_process
 from orkeon_transitions.crew.output_files import OutputFolder
+from orkeon_transitions.crew.process_checks import check_process
 from orkeon_transitions.crew.tool_aliases import meant
 from orkeon_transitions.crew.web.block import read_web
 from orkeon_transitions.definition import Finding
@@ -102,6 +103,7 @@ class _CrewReader:
         block = self._block(self._source.data, (), CREW)
         self._anchors = self._read_anchors(block)
         self._process_name = process = self._process(block)
+        consensus = self._consensus(block, process)
         self._output = OutputFolder(self._mounts(block))
         agents = {key: self._agent(key, value) for key, value in self._members(block, "agents")}
         tasks = {key: self._task(key, value) for key, value in self._members(block, "tasks")}
@@ -111,11 +113,12 @@ class _CrewReader:
             process=process,
             circuit_breaker=self._breaker(block),
             graph_config=self._graph(block, process),
-            manager_agent=self._manager(block, process),
+            consensus=consensus,
+            manager_agent=self._manager(block, process, consensus),
             mounts=self._output.mounts,
             anchors=self._anchors.texts,
             llm=self._model(block, "llm"),
-            mcp_servers=read_servers(self._source, block.get("mcp_servers"), block.at("mcp_servers")),
+            mcp_servers=self._servers(block),
             web=read_web(self._source, block.get("web"), block.at("web")),
             agents=agents,
             tasks=tasks,
@@ -191,6 +194,16 @@ class _CrewReader:
         if is_async and self._process_name != PROCESSES[0]:
             self._carry(block.at("async_execution"))
         return is_async
+
+    def _servers(self, block: Block) -> dict[str, McpServer]:
+        """The MCP servers; that a run may start a program is told before it does."""
+        at = block.at("mcp_servers")
+        servers = read_servers(self._source, block.get("mcp_servers"), at)
+        for name, server in servers.items():
+            if server.command:
+                message = f"a run that needs it starts the program '{server.command}'"
+                self.findings.append(self._source.finding("note", (*at, name), "starts-program", message))
+        return servers
 
     def _tools(self, block: Block) -> tuple[str, ...]:
         """Names of tools; another framework's name of one of ours is read as ours."""
@@ -280,10 +293,21 @@ class _CrewReader:
             self._carry(block.at("graph_config"))
         return graph
 
-    def _manager(self, block: Block, process: str) -> str | None:
+    def _consensus(self, block: Block, process: str) -> ConsensusBlock | None:
+        """The block, by either of its keys."""
+        keys = [key for key in ("consensus", "consensus_config") if block.get(key) is not None]
+        if len(keys) > 1:
+            block.problem("consensus_config", "stands beside 'consensus', which is the same")
+        read = [read_consensus_block(self._source, block.get(key), block.at(key)) for key in keys]
+        if process != "consensual" and keys and says_something(block.get(keys[0])):
+            self._carry(block.at(keys[0]))
+        return read[0] if read else None
+
+    def _manager(self, block: Block, process: str, consensus: ConsensusBlock | None) -> str | None:
         """Who leads, in the processes where somebody does."""
         manager = block.name("manager_agent")
-        if manager is not None and process != "hierarchical":
+        chooses = process == "consensual" and consensus is not None and consensus.is_led
+        if manager is not None and process != "hierarchical" and not chooses:
             self._carry(block.at("manager_agent"))
         return manager
 

@@ -6,7 +6,7 @@ with it in words that the agent is told.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,6 +221,19 @@ def discussion(task: TaskConfig, answers: Mapping[str, str]) -> str:
 
 
 # --------------------------------------------------------------------------------------------------- shared
+def readable(read: Callable[[str], object]) -> Callable[[str], str | None]:
+    """Says what is wrong with an answer."""
+
+    def check(answer: str) -> str | None:
+        try:
+            read(answer)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    return check
+
+
 def _task_lines(task: TaskConfig) -> Iterator[str]:
     yield f"The task '{task.id}':\n{quoted(task.description)}"
     if task.expected_output:

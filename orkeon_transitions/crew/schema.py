@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
+from orkeon_transitions.crew.consensus_block import MOST_ROUNDS, Fallback
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.mcp.schema import servers_schema
 from orkeon_transitions.crew.models.schema import beside_schemas, model_schema
 from orkeon_transitions.crew.resolution import RETRY_CYCLES
+from orkeon_transitions.crew.voting import VotingRule
 from orkeon_transitions.crew.web.schema import web_schema
 from orkeon_transitions.definition.schema import Schema, both_spellings, machine_schema, said
 
@@ -60,7 +62,9 @@ def _crew_keys() -> Mapping[str, Schema]:
         "process": said("How the tasks are run.", {"anyOf": [{"enum": list(PROCESSES)}, _TEXT]}),
         "circuit_breaker": said("The limits of every task.", _BREAKER),
         "graph_config": said("The limits of the graph process.", _graph()),
-        "manager_agent": said("Who leads in the process `hierarchical`.", _TEXT),
+        "consensus": said("When the agents of the consensual process agree.", _consensus()),
+        "consensus_config": said("Another word for `consensus`.", _consensus()),
+        "manager_agent": said("Who leads in the process `hierarchical`, or decides in `consensual`.", _TEXT),
         "anchors": said("Texts that others call by name, as in `*tone`.", _ANCHORS),
         "mounts": said("Folders that tools may touch: 'host:/virtual:ro' or ':rw'.", _NAMES),
         "llm": _MODEL,
@@ -116,6 +120,30 @@ def _graph() -> Schema:
         "max_state_visits": limits["maxStateVisits"],
         "max_total_duration": seconds,
         "max_total_duration_seconds": seconds,
+    }
+    return {"type": ["object", "null"], "properties": both_spellings(keys), "additionalProperties": False}
+
+
+def _consensus() -> Schema:
+    weights: Schema = {"type": ["object", "null"], "additionalProperties": {"type": "number", "minimum": 0}}
+    share: Schema = {"type": ["number", "null"], "exclusiveMinimum": 0.5, "maximum": 1}
+    some: Schema = {"type": ["number", "null"], "exclusiveMinimum": 0}
+    rounds: Schema = {**_COUNT, "maximum": MOST_ROUNDS}
+    rule = said("How ballots are counted.", {"anyOf": [{"enum": [rule.value for rule in VotingRule]}, _TEXT]})
+    fallback: Schema = {"anyOf": [{"enum": [fallback.value for fallback in Fallback]}, _TEXT]}
+    more = said("How often the agents see each other's answers and try again.", rounds)
+    keys: Mapping[str, Schema] = {
+        "rule": rule,
+        "mode": rule,
+        "voting_rule": rule,
+        "threshold": said(
+            "The share of the ballots for a super-majority; two thirds if left out.", share
+        ),
+        "quorum": said("The ballots that a vote needs: a share up to 1.0, or a whole number.", some),
+        "weights": said("What an agent's ballot counts in a weighted vote; 1 if left out.", weights),
+        "discussion_rounds": more,
+        "max_discussion_rounds": more,
+        "fallback": said("What becomes of a task without a consensus.", fallback),
     }
     return {"type": ["object", "null"], "properties": both_spellings(keys), "additionalProperties": False}
 

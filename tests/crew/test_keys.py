@@ -7,8 +7,8 @@ from tests.crew.crew_texts import HEAD, TASKS, problems_of
 
 LATER = {
     "": [
-        "planning: true", "consensusConfig: {quorum: 2}", "managerLlm: gpt", "mcp: [x]", "planning: 1",
-        "humanInput: true", "guardrails: [x]", "mcp: {a: b}", "consensus: {mode: majority}",
+        "planning: true", "managerLlm: gpt", "mcp: [x]", "planning: 1",
+        "humanInput: true", "guardrails: [x]", "mcp: {a: b}", "embedder: {a: b}",
         "executionBudget: strict", "responseSchema: {type: object}", "knowledge_sources: [a.txt]",
     ],
     "agent": [

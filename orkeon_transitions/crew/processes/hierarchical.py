@@ -7,7 +7,7 @@ to the agent, and after the last review the task fails, with its output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
@@ -20,6 +20,7 @@ from orkeon_transitions.crew.questions import (
     assignment_schema,
     read_assignment,
     read_review,
+    readable,
     review_question,
     review_schema,
     unknown_agent,
@@ -58,7 +59,7 @@ class _Manager:
             assignment_question(task, workers.values(), run.earlier()),
             asked_in_json(assignment_schema(list(workers), task.agent)),
             kind="assignment",
-            check=_readable(read_assignment),
+            check=readable(read_assignment),
         )
         if not answer.success:
             run.refuse(task_id, f"the manager '{self.key}' has assigned it to nobody: {answer.error}")
@@ -120,7 +121,7 @@ class _Reviews:
             review_question(self.task, output),
             asked_in_json(review_schema()),
             kind="review",
-            check=_readable(read_review),
+            check=readable(read_review),
         )
         if not answer.success:
             why = f"the manager '{self.manager}' has not reviewed the output: {answer.error}"
@@ -146,16 +147,3 @@ def _meant(written: str, agents: Collection[str]) -> str | None:
     """The agent of that key, in whichever case."""
     same = [key for key in agents if key.casefold() == written.casefold()]
     return written if written in agents else same[0] if len(same) == 1 else None
-
-
-def _readable(read: Callable[[str], object]) -> Callable[[str], str | None]:
-    """Says what is wrong with an answer."""
-
-    def check(answer: str) -> str | None:
-        try:
-            read(answer)
-        except ValueError as error:
-            return str(error)
-        return None
-
-    return check

@@ -165,8 +165,10 @@ class CrewRun:
         """What each attempt at a task has come to, in the order in which they have ended."""
         return self._attempts.get(task_id, ())
 
-    def conclude(self, result: TaskResult) -> None:
+    def conclude(self, result: TaskResult, *, is_interrupted: bool = False) -> None:
         """Ends a task that agents have made attempts at, with a result that the process has put together."""
+        if is_interrupted and self.options.recorder is not None:
+            self.options.recorder.leave()
         self._results[result.id] = result
         if self._life_cycles.task_closed(result):
             tell(self.options.observer.task_finished, result)
