@@ -39,11 +39,6 @@ class ToolServers:
 
     def __init__(self, servers: Mapping[str, McpServer], folder: Path) -> None:
         self._servers = {name: _Server(server, folder) for name, server in servers.items()}
-        self._folder = folder
-
-    def __contains__(self, name: str) -> bool:
-        """Whether a name is that of a tool of one of the servers, as far as it can be told without them."""
-        return _server_of(name) in self._servers
 
     def check(self, names: Collection[str]) -> None:
         """Sees to it that the servers of some tools can be started at all, without starting any.
