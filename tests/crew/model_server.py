@@ -74,7 +74,7 @@ class ModelServer:
     def __init__(self, *script):
         self.script = script or (says("Done"),)
         self.asked = []  # the bodies of the requests
-        self.headers = []
+        self.headers = []  # and their headers, by name in small letters
         self.gone = threading.Event()  # set when a client went away from a hanging request
         self._turn = threading.Lock()
         self._stopped = threading.Event()
@@ -126,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = self.owner.next_answer(body, dict(self.headers))
+        answer = self.owner.next_answer(body, {name.lower(): value for name, value in self.headers.items()})
         with contextlib.suppress(ConnectionError):
             self._give(answer, body)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from orkeon_transitions.definition.names import nearest
 
 OFFLINE = "offline"
@@ -25,7 +27,6 @@ OTHER_NAMES = {
     "google-gla": "google",
     "google-vertex": "google-cloud",
     "hosted_vllm": "vllm",
-    "lm_studio": "openai",
     "moonshot": "moonshotai",
     "ollama_chat": "ollama",
     "together_ai": "together",
@@ -84,13 +85,13 @@ def full_name(written: str, provider: str | None = None) -> str:
         return _of_provider(provider, name)
     if name.lower() in {OFFLINE, LOCAL}:
         return name.lower()
-    for mark in (":", "/"):
-        first, found, rest = name.partition(mark)
-        # A name such as `qwen2:7b` has a mark of its own: only a provider makes it one of ours.
-        if found and (mark == ":" or _known(first) is not None):
-            if not rest.strip():
-                raise ModelNameError(f"'{written}' names a provider and no model")
-            return f"{_provider(first)}:{rest.strip()}"
+    first, mark, rest = _parts(name)
+    # A slash is a part of many names: only a provider before it makes it one of ours.
+    if mark == ":" or _known(first) is not None:
+        if mark and not rest:
+            raise ModelNameError(f"'{written}' names a provider and no model")
+        if rest:
+            return f"{_provider(first)}:{rest}"
     for beginning, whose in FAMILIES.items():
         if name.lower().startswith(beginning):
             return f"{whose}:{name}"
@@ -112,8 +113,16 @@ def _of_provider(provider: str, name: str) -> str:
     if provider.strip().lower() in {OFFLINE, LOCAL}:
         return provider.strip().lower()
     known = _provider(provider)
-    first, found, rest = name.partition(":" if ":" in name else "/")
-    return f"{known}:{rest.strip() if found and _known(first) == known else name}"
+    first, _, rest = _parts(name)
+    return f"{known}:{rest if rest and _known(first) == known else name}"
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """What stands before the first colon or slash, that mark, and the rest."""
+    found = re.search("[:/]", name)
+    if found is None:
+        return name, "", ""
+    return name[: found.start()].strip(), found[0], name[found.end() :].strip()
 
 
 def _provider(written: str) -> str:

@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any, cast
 
 from pydantic_ai.direct import model_request, model_request_stream
-from pydantic_ai.exceptions import UserError
+from pydantic_ai.exceptions import ModelConnectionError, UserError
 from pydantic_ai.messages import ModelResponse, PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 from pydantic_ai.models import Model, ModelRequestParameters, infer_model
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -104,6 +104,8 @@ class ProviderModel:
                         case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
                             on_text(text)
                 response = events.get()
+            if _is_cut(self._model, response):
+                raise ModelConnectionError(self.name, "the stream ended too early")
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes one sentence
             raise in_one_sentence(self.name, error, self._secrets) from None
         return self._read(response, messages)
@@ -231,6 +233,11 @@ def _key_of(provider: str) -> str | None:
 def _secrets(key: str | None) -> tuple[str, ...]:
     """What no message may hold."""
     return (key,) if key and len(key) > 3 else ()
+
+
+def _is_cut(model: Model, response: ModelResponse) -> bool:
+    """Whether a stream has ended without saying so: OpenAI's protocol gives an end its reason."""
+    return isinstance(model, OpenAIChatModel) and "finish_reason" not in (response.provider_details or {})
 
 
 def _request_settings(model: Model, settings: ModelSettings) -> ProviderSettings:
