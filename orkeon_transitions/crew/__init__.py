@@ -8,10 +8,19 @@ code taken from YAML.
 """
 
 from orkeon_transitions.crew.agent_loop import AgentLoop
-from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, ToolCall, ToolSpec
+from orkeon_transitions.crew.chat import (
+    ChatModel,
+    Message,
+    ModelError,
+    ModelReply,
+    StreamingModel,
+    ToolCall,
+    ToolSpec,
+)
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.crew import Crew, load_crew
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
+from orkeon_transitions.crew.models import ModelChooser, ModelNameError, ModelSettings, Price
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.observing import (
     CrewObserver,
@@ -20,6 +29,7 @@ from orkeon_transitions.crew.observing import (
     TaskRestored,
     TaskRetried,
     TaskStarted,
+    TaskText,
 )
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_names
@@ -61,11 +71,17 @@ __all__ = [
     "MachineRun",
     "MemoryRunLog",
     "Message",
+    "ModelChooser",
+    "ModelError",
+    "ModelNameError",
     "ModelReply",
+    "ModelSettings",
     "Mount",
     "OfflineModel",
+    "Price",
     "RunLog",
     "StatusMoved",
+    "StreamingModel",
     "TaskConfig",
     "TaskContext",
     "TaskLimits",
@@ -76,6 +92,7 @@ __all__ = [
     "TaskRetried",
     "TaskRunStatus",
     "TaskStarted",
+    "TaskText",
     "Tool",
     "ToolCall",
     "ToolError",

@@ -88,7 +88,12 @@ def _digests(member: CrewConfig | AgentConfig | TaskConfig) -> dict[str, str]:
     return {name: _digest(value) for name, value in values.items() if value and name not in _LEFT_OUT}
 
 
+def _said(block: Mapping[str, Any]) -> dict[str, Any]:
+    """What a block says; fields of which it says nothing are left out, as those of a member are."""
+    return {name: value for name, value in block.items() if value is not None}
+
+
 def _digest(value: Any) -> str:
-    data = asdict(value) if hasattr(value, "__dataclass_fields__") else value
+    data = _said(asdict(value)) if hasattr(value, "__dataclass_fields__") else value
     text = json.dumps(data, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

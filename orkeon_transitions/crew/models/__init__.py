@@ -7,7 +7,7 @@ attempt is a transition of the task's machine), a key in a message, an import of
 model of theirs is asked for.
 """
 
-from orkeon_transitions.crew.models.choosing import ChosenModels, ModelChooser, OneModel
+from orkeon_transitions.crew.models.choosing import ChosenModels, ModelChooser
 from orkeon_transitions.crew.models.names import OFFLINE, PROVIDERS, ModelNameError, full_name
 from orkeon_transitions.crew.models.settings import ModelSettings, Price
 
@@ -18,7 +18,6 @@ __all__ = [
     "ModelChooser",
     "ModelNameError",
     "ModelSettings",
-    "OneModel",
     "Price",
     "full_name",
 ]

@@ -32,21 +32,6 @@ class ModelChooser(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class OneModel:
-    """The same model for everybody.
-
-    Attributes:
-        model: Who is asked.
-    """
-
-    model: ChatModel
-
-    def model_for(self, agent: AgentConfig, task: TaskConfig) -> ChatModel:  # noqa: ARG002 - a chooser may look at both
-        """That model."""
-        return self.model
-
-
 @dataclass(slots=True)
 class ChosenModels:
     """The models that a crew file names, made when they are first asked for; equal settings share one.

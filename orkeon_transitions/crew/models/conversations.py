@@ -102,7 +102,7 @@ def _request_part(message: Message, names: Mapping[str, str]) -> ModelRequestPar
 
 
 def _response(message: Message) -> ModelResponse:
-    if not isinstance(message.native, ModelResponse):
+    if not isinstance(message.native, ModelResponse) or text_of(message.native) != message.content:
         text: list[ModelResponsePart] = [TextPart(message.content)] if message.content else []
         return ModelResponse(parts=[*text, *map(_sound_call, message.tool_calls)])
     # What the provider itself wrote (its thoughts, signed) goes back as it came, but for the calls.

@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Sequence
+from ipaddress import ip_address
 from math import ceil
 from typing import Any, cast
+from urllib.parse import urlsplit
 
+import httpx2
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import ModelConnectionError, UserError
 from pydantic_ai.messages import ModelResponse, PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
@@ -38,6 +41,8 @@ COMPATIBLE = OPENAI | {
 """The providers whose servers speak OpenAI's protocol, wherever they listen."""
 OLLAMA = "http://127.0.0.1:11434/v1"
 NO_KEY = "none"
+# Seconds of silence after which a request is given up where nothing else ends it before.
+PATIENCE = 600
 # A token is some four characters of text: what a server does not count is counted like this.
 CHARACTERS_PER_TOKEN = 4
 
@@ -54,18 +59,28 @@ class ProviderModel:
         has_price: Whether it is known what it costs.
     """
 
-    def __init__(self, model: Model, settings: ModelSettings, secrets: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        model: Model,
+        settings: ModelSettings,
+        secrets: Collection[str] = (),
+        client: httpx2.AsyncClient | None = None,
+    ) -> None:
         self.name = settings.name
         self._model = model
         self._settings = settings
         self._secrets = secrets
+        self._client = client
         self._asked_with = _request_settings(model, settings)
         self.has_price = _price(model, settings, RequestUsage(input_tokens=1, output_tokens=1)) is not None
 
     async def close(self) -> None:
         """Closes the connections."""
-        async with self._model:
-            pass
+        if self._client is not None:
+            await self._client.aclose()
+        else:
+            async with self._model:  # leaving it closes the client that its provider has made
+                pass
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         """Makes one request.
@@ -209,9 +224,19 @@ def server_model(settings: ModelSettings, address: str, key: str) -> ProviderMod
 def _of_server(
     provider: str, name: str, address: str, settings: ModelSettings, key: str | None
 ) -> ProviderModel:
-    server = OpenAICompatibleProvider(provider, base_url=address, api_key=key or NO_KEY)
+    # The way to this computer leads through no proxy, whatever the environment says of proxies.
+    client = httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) if _is_here(address) else None
+    server = OpenAICompatibleProvider(provider, base_url=address, api_key=key or NO_KEY, http_client=client)
     kind = OpenAIResponsesModel if provider == "openai-responses" else OpenAIChatModel
-    return ProviderModel(kind(name, provider=server), settings, _secrets(key))
+    return ProviderModel(kind(name, provider=server), settings, _secrets(key), client)
+
+
+def _is_here(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _unusable(name: str, words: str) -> OrkeonError:

@@ -14,7 +14,7 @@ from orkeon_transitions.crew.models import ModelSettings
 from orkeon_transitions.crew.models.providers import provider_model
 from orkeon_transitions.errors import MissingExtraError, MissingKeyError
 from tests.crew.model_server import ModelServer, says
-from tests.crew.models.asking import KEY, TALK
+from tests.crew.models.asking import KEY, TALK, asked_once
 
 
 def test_a_missing_key_names_its_variable():
@@ -76,6 +76,14 @@ def test_the_address_of_the_environment_is_one_s_own(monkeypatch):
         crew = load_crew("llm: openai:x\nagents:\n  a: {}\ntasks:\n  t: {description: d}\n")
         assert crew.run_sync().success
     assert server.headers[-1]["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_no_proxy_stands_between_us_and_this_computer(monkeypatch, host):
+    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    with ModelServer(says("Done")) as server:
+        assert asyncio.run(asked_once(server.url.replace("127.0.0.1", host))).text == "Done"
 
 
 def test_ollama_listens_where_it_always_does(monkeypatch):
