@@ -1,7 +1,7 @@
 """Tools from servers that speak the Model Context Protocol.
 
-`block` reads what a crew file declares, `servers` holds the servers of one run. `client` and `process` are
-the only ones that import the `mcp` package, and are loaded when a server is first needed.
+`block` reads what a file declares, `servers` holds the servers of one run. `client`, `process` and `http`
+are the only ones that import the `mcp` package or what it stands on, and are loaded when a server is needed.
 """
 
 from orkeon_transitions.crew.mcp.block import McpServer, read_servers

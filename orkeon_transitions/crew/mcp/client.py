@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from orkeon_transitions.crew.mcp.block import McpServer, expanded
+from orkeon_transitions.crew.mcp.http import http_client
 from orkeon_transitions.crew.mcp.process import LastWords, running
 from orkeon_transitions.crew.tool import MOST_ANSWER, ToolError
 from orkeon_transitions.facts import error_text
@@ -29,7 +29,6 @@ from orkeon_transitions.facts import error_text
 MOST_PAGES = 50
 MOST_TOOLS = 1_000
 MOST_DESCRIPTION = 4_000
-SECONDS_TO_CONNECT = 30.0
 # With these codes a server answers that the question was wrong.
 _ANSWERS = frozenset({types.INVALID_PARAMS, types.METHOD_NOT_FOUND, types.INVALID_REQUEST})
 
@@ -116,11 +115,8 @@ async def _client(server: McpServer, folder: Path, words: LastWords) -> AsyncIte
         async with Client(streams) as client:
             yield client
         return
-    headers = expanded(server.headers, os.environ)
-    # How long an answer may take is for the task's clocks to say.
-    timeout = httpx2.Timeout(SECONDS_TO_CONNECT, read=None)
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=timeout) as http,
+        http_client(expanded(server.headers, os.environ)) as http,
         Client(streamable_http_client(server.url, http_client=http)) as client,
     ):
         yield client

@@ -21,7 +21,7 @@ from orkeon_transitions.errors import MissingExtraError, OrkeonError
 if TYPE_CHECKING:
     from orkeon_transitions.crew.mcp.client import Connection
 
-SECONDS_TO_END = 10.0
+SECONDS_TO_END = 8.0
 _ANY = TypeAdapter(dict[str, Any])
 
 

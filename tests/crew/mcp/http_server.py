@@ -30,7 +30,7 @@ class Handler(BaseHTTPRequestHandler):
             version = params["protocolVersion"]
             return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
         if method == "tools/list":
-            names = ("echo", "cut", "cut_once", "hang")
+            names = ("echo", "cut", "cut_once", "hang", "flood")
             tools = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
             return {"result": {"tools": tools}}
         if method != "tools/call":
@@ -41,7 +41,7 @@ class Handler(BaseHTTPRequestHandler):
             return None
         if name == "hang":
             self.server.over.wait(30)
-        text = json.dumps(params.get("arguments"))
+        text = "x" * 17_000_000 if name == "flood" else json.dumps(params.get("arguments"))
         return {"result": {"content": [{"type": "text", "text": text}]}}
 
     def reply(self, status, body=None):
@@ -50,6 +50,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
+            self.send_header("Mcp-Session-Id", "session-of-a-test")
             self.end_headers()
             self.wfile.write(data)
         except OSError:  # nobody waits any more
@@ -59,6 +60,8 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(405)
 
     def do_DELETE(self):
+        if self.server.stubborn:
+            self.server.over.wait(30)
         self.reply(200)
 
     def log_message(self, *args):
@@ -66,10 +69,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(wants=None):
+def serving(wants=None, *, stubborn=False):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.seen, server.called, server.wants = [], [], wants
-    server.over = threading.Event()
+    server.stubborn, server.over = stubborn, threading.Event()
     server.url = f"http://127.0.0.1:{server.server_port}/mcp"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()

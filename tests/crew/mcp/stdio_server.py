@@ -26,11 +26,21 @@ TOOLS = {
     "flood": {"type": "object"},
     "endless": {"type": "object"},
     "babble": {"type": "object"},
-    "picture": {"type": "object"},
+    "parts": {"type": "object"},
+    "numbers": {"type": "object"},
+    "deaf": {"type": "object"},
     "environment": {"type": "object"},
     "reveal": {"type": "object"},
     "child": {"type": "object"},
 }
+
+
+PARTS = [
+    {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+    {"type": "resource", "resource": {"uri": "file:///a", "text": "words of a file"}},
+    {"type": "resource", "resource": {"uri": "file:///b", "blob": "AAAA"}},
+    {"type": "resource_link", "uri": "file:///c", "name": "c"},
+]
 
 
 def say(message):
@@ -74,8 +84,13 @@ def call(number, name, arguments):  # noqa: PLR0912 - one branch for each way to
     if name == "babble":
         sys.stdout.write("welcome!\n{}\n[1]\n" * 100)
         return text("done babbling")
-    if name == "picture":
-        return {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}
+    if name == "parts":
+        return {"content": PARTS}
+    if name == "numbers":
+        return {"content": [], "structuredContent": {"sum": 3}}
+    if name == "deaf":
+        os.close(0)
+        return text("I hear no more")
     if name == "environment":
         return text(json.dumps(dict(os.environ)))
     if name == "reveal":

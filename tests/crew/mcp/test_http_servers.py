@@ -76,6 +76,22 @@ def test_a_server_that_hangs_is_for_the_clock_of_the_state():
     assert time.monotonic() - before < 10
 
 
+def test_a_server_that_says_too_much_is_not_listened_to():
+    model = ScriptedModel(calls("w_flood"))
+    with serving() as server:
+        result = crew_with("w.flood", server.url, breaker="maxRetries: 0").run_sync(model=model)
+    assert result.status == "failed"
+    assert "tool 'w.flood' could not be run" in result.error
+
+
+def test_a_server_that_will_not_let_go_is_left():
+    model = ScriptedModel(calls(("w_echo", {})), "done")
+    before = time.monotonic()
+    with serving(stubborn=True) as server:
+        assert crew_with("w.echo", server.url).run_sync(model=model).success
+        assert 1.5 < time.monotonic() - before < 6
+
+
 def test_a_server_that_is_not_there_fails_the_task():
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

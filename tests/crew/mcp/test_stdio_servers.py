@@ -124,7 +124,12 @@ def test_a_tool_that_the_agent_was_not_given_never_runs(lives):
     [
         ("refuse", {}, "error: no such city"),
         ("reject", {}, "error: text is required"),
-        ("picture", {}, "[left out: image/png, 3 bytes]"),
+        (
+            "parts",
+            {},
+            "[left out: image/png, 3 bytes]\nwords of a file\n[left out: resource]\n[link: file:///c]",
+        ),
+        ("numbers", {}, '{"sum": 3}'),
         ("babble", {}, "done babbling"),
         ("echo", "no json", "error: wrong arguments for s.echo"),
         ("echo", "[1]", "error: wrong arguments for s.echo"),
@@ -137,6 +142,15 @@ def test_an_answer_is_an_answer_even_an_error(tool, arguments, answer):
     assert path_of(result.tasks["t"])[:3] == ["executing", "tool_calling", "executing"]
     (answered,) = model.answers
     assert answered.startswith(answer)
+
+
+def test_a_server_that_listens_no_more_is_started_again(lives):
+    model = ScriptedModel(
+        calls("s_deaf"), calls(("s_echo", {"text": "1"})), calls(("s_echo", {"text": "2"})), "done"
+    )
+    assert crew_with(["s.deaf", "s.echo"], "--lives", lives).run_sync(model=model).success
+    assert model.answers[0] == "I hear no more"
+    assert model.answers[-1] == "2"
 
 
 def test_too_long_an_answer_is_cut():
