@@ -20,6 +20,7 @@ from orkeon_transitions.crew.chat import (
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.crew import Crew, load_crew
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
+from orkeon_transitions.crew.human import AskHuman, HumanQuestion
 from orkeon_transitions.crew.models import ModelChooser, ModelNameError, ModelSettings, Price
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.observing import (
@@ -60,6 +61,7 @@ __all__ = [
     "AgentConfig",
     "AgentExecutor",
     "AgentLoop",
+    "AskHuman",
     "ChatModel",
     "Crew",
     "CrewConfig",
@@ -67,6 +69,7 @@ __all__ = [
     "CrewResult",
     "CrewRunStatus",
     "GraphLimits",
+    "HumanQuestion",
     "IdempotencyKey",
     "MachineRun",
     "MemoryRunLog",

@@ -7,27 +7,33 @@ another attempt and when it is enough is for the task's machine to say.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, StreamingModel, ToolCall
+from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, ToolCall, ToolSpec
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.executors import TaskContext, WorkFailedError
+from orkeon_transitions.crew.human import ASK_HUMAN, NO_ANSWER, NOBODY_THERE, QUESTION
+from orkeon_transitions.crew.judging import JUDGE, judge_prompt, read_verdict
 from orkeon_transitions.crew.mcp import ToolServers
 from orkeon_transitions.crew.models.choosing import ChosenModels, ModelChooser
 from orkeon_transitions.crew.mounts import Mount
+from orkeon_transitions.crew.planning import PLAN_MADE, plan_prompt, remembered
 from orkeon_transitions.crew.prompts import resumed_prompt, system_prompt, task_prompt
-from orkeon_transitions.crew.results import TaskOutcome, Usage, check_usage
+from orkeon_transitions.crew.requests import asked
+from orkeon_transitions.crew.results import TaskOutcome, Usage
 from orkeon_transitions.crew.tool import Tool, ToolError, cut
 from orkeon_transitions.crew.tool_names import named_for_models
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
 MOST_REFUSED_ROUNDS = 5
-# What a model writes may become part of every later conversation of the crew.
-MOST_TEXT = 500_000
+# A plan is noted beside every transition that follows.
+MOST_PLAN = 10_000
+LAST_ROUND = "This is your last round: no tool can be called any more. Answer now, with what you have."
 NOT_RUN = "not run: the work was stopped before"
 
 
@@ -51,21 +57,33 @@ class AgentLoop:
 
     async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         """Goes on with the task's conversation until the model answers or the machine stops it."""
-        names = agent.tools if task.tools is None else task.tools
         if not context.messages:
-            context.messages += [
-                Message("system", system_prompt(agent, self.goal)),
-                Message("user", task_prompt(task, self.mounts, context.earlier)),
-            ]
-            if context.is_resumed:
-                context.messages.append(Message("user", resumed_prompt(_calls_left(context.machine))))
+            self._begin(agent, task, context)
         if context.feedback:
             context.messages.append(Message("user", context.feedback))
         try:
-            model = self._model(agent, task)
-            return await _Attempt(model, await self._allowed(names, context), context).run()
+            tools = await self._allowed(agent, task, context)
+            return await _Attempt(self._model(agent, task), tools, agent, task, context).run()
         except WorkFailedError as error:
             return TaskOutcome(False, context.partial, str(error))
+
+    async def plan_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> str:
+        """Begins the task's conversation with a plan. No tool can be called meanwhile."""
+        self._begin(agent, task, context)
+        tools = await self._allowed(agent, task, context)
+        context.messages.append(Message("user", plan_prompt(tools.values())))
+        reply = await asked(self._model(agent, task), context, context.messages)
+        plan = cut(reply.text, MOST_PLAN)
+        context.messages += [Message("assistant", plan), Message("user", PLAN_MADE)]
+        return plan
+
+    async def judge_output(
+        self, agent: AgentConfig, task: TaskConfig, context: TaskContext, criteria: str, output: str
+    ) -> str | None:
+        """Asks the agent's model, in a conversation of its own."""
+        messages = [Message("system", JUDGE), Message("user", judge_prompt(task, criteria, output))]
+        reply = await asked(self._model(agent, task), context, messages)
+        return read_verdict(reply.text)
 
     async def close(self) -> None:
         """Ends what was started for a run."""
@@ -77,8 +95,19 @@ class AgentLoop:
     def _model(self, agent: AgentConfig, task: TaskConfig) -> ChatModel:
         return self.model.model_for(agent, task) if isinstance(self.model, ModelChooser) else self.model
 
-    async def _allowed(self, names: Sequence[str], context: TaskContext) -> dict[str, Tool]:
+    def _begin(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> None:
+        """The first messages of a conversation, and what is left of one that was lost."""
+        context.messages[:] = [
+            Message("system", system_prompt(agent, self.goal)),
+            Message("user", task_prompt(task, self.mounts, context.earlier)),
+        ]
+        if context.is_resumed:
+            context.messages.append(Message("user", resumed_prompt(_calls_left(context.machine))))
+            context.messages += [Message("user", text) for text in remembered(context.plan, context.heard)]
+
+    async def _allowed(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> dict[str, Tool]:
         """The tools that are named; the server of one may have to be started first, which is work, too."""
+        names = agent.tools if task.tools is None else task.tools
         remote = [name for name in names if name not in self.tools]
         if self.servers is None or not remote:
             return {name: self.tools[name] for name in names}
@@ -90,8 +119,17 @@ class AgentLoop:
 class _Attempt:
     """One attempt: from `executing` to an answer, a failure or a stop."""
 
-    def __init__(self, model: ChatModel, tools: Mapping[str, Tool], context: TaskContext) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        tools: Mapping[str, Tool],
+        agent: AgentConfig,
+        task: TaskConfig,
+        context: TaskContext,
+    ) -> None:
         self._model = model
+        self._agent = agent
+        self._task = task
         self._tools = tools
         self._named = named_for_models(tools.values())
         self._specs = [replace(tool.spec, name=name) for name, tool in self._named.items()]
@@ -100,47 +138,32 @@ class _Attempt:
 
     async def run(self) -> TaskOutcome:
         refused_rounds = 0
-        while True:
-            reply = await self._ask()
+        for number in itertools.count(1):
+            is_last = number == self._agent.max_iter
+            if is_last:
+                self._context.messages.append(Message("user", LAST_ROUND))
+            reply = await self._ask(() if is_last else self._specs)
             if not reply.tool_calls:
                 return TaskOutcome(True, reply.text)
+            if is_last:
+                self._answer(reply.tool_calls, [])
+                error = f"there is no answer after {number} round{'s' if number > 1 else ''} (maxIter)"
+                return TaskOutcome(False, self._context.partial, error)
             ran = await self._call_all(reply.tool_calls)
             if self._context.is_over:
-                return TaskOutcome(False, self._context.partial)
+                break
             refused_rounds = 0 if ran else refused_rounds + 1
             if refused_rounds >= MOST_REFUSED_ROUNDS:
                 error = f"the model asked for refused tool calls only, {refused_rounds} times in a row"
                 return TaskOutcome(False, self._context.partial, error)
+        return TaskOutcome(False, self._context.partial)
 
-    async def _ask(self) -> ModelReply:
+    async def _ask(self, tools: Sequence[ToolSpec]) -> ModelReply:
         """One request: the work of the state `executing`."""
         context = self._context
-        work = context.attempted(self._reply, tuple(context.messages))
-        reply: ModelReply = await self._machine.during(work, done=None, failed="fail")
-        reply = replace(reply, text=cut(reply.text, MOST_TEXT))
+        reply = await asked(self._model, context, context.messages, tools)
         context.messages.append(Message("assistant", reply.text, reply.tool_calls, native=reply.native))
         context.partial = reply.text or context.partial
-        context.usage += reply.usage
-        spent = {"tokens": reply.usage.tokens, "usd": reply.usage.usd}
-        meters = self._machine.circuit_status.policy.meters
-        if metered := {name: amount for name, amount in spent.items() if name in meters}:
-            self._machine.spend(**metered)
-        return reply
-
-    async def _reply(self, messages: Sequence[Message]) -> ModelReply:
-        on_text = self._context.on_text
-        if on_text is not None and isinstance(self._model, StreamingModel):
-            reply = await self._model.stream(messages, self._specs, on_text)
-        else:
-            reply = await self._model.reply(messages, self._specs)
-        if not isinstance(reply, ModelReply):
-            raise TypeError(f"a model answers a ModelReply, not {type(reply).__name__}")
-        if not isinstance(reply.text, str):
-            raise TypeError(f"the text of a ModelReply is text, not {type(reply.text).__name__}")
-        calls: Any = reply.tool_calls
-        if not isinstance(calls, tuple | list) or not all(map(_is_call, calls)):
-            raise TypeError("the tool calls of a ModelReply are a tuple of ToolCalls, each with a name")
-        check_usage(reply.usage)
         return reply
 
     async def _call_all(self, calls: Sequence[ToolCall]) -> int:
@@ -155,16 +178,56 @@ class _Attempt:
             for call in map(self._meant, calls):
                 if self._context.is_over:
                     break
-                if await self._admitted(call, answers):
+                if self._tools.get(call.name) is ASK_HUMAN:
+                    ran += await self._ask_person(call, answers)
+                elif await self._admitted(call, answers):
                     ran += 1
                     await self._run(call, answers)
         finally:
-            unanswered = [NOT_RUN] * (len(calls) - len(answers))
-            self._context.messages += [
-                Message("tool", answer, tool_call_id=call.id)
-                for call, answer in zip(calls, [*answers, *unanswered], strict=True)
-            ]
+            self._answer(calls, answers)
         return ran
+
+    def _answer(self, calls: Sequence[ToolCall], answers: Sequence[str]) -> None:
+        """Puts an answer to each call into the conversation."""
+        unanswered = [NOT_RUN] * (len(calls) - len(answers))
+        self._context.messages += [
+            Message("tool", answer, tool_call_id=call.id)
+            for call, answer in zip(calls, [*answers, *unanswered], strict=True)
+        ]
+
+    async def _ask_person(self, call: ToolCall, answers: list[str]) -> bool:
+        """Asks a person: the work of the state `waiting_for_human_input`.
+
+        Returns:
+            Whether a person was asked.
+        """
+        context, human = self._context, self._context.human
+        try:
+            text = await ASK_HUMAN.answer(call.arguments)
+        except ToolError as error:
+            answers.append(f"error: {error}")
+            return False
+        if human is None:
+            answers.append(NOBODY_THERE)
+            return False
+        context.asked = context.question_for(QUESTION, self._task, self._agent, text)
+        result = await self._machine.try_fire("request_human_input", **context.asked.to_dict())
+        if not result:
+            context.asked = None
+            if not context.is_over:
+                answers.append(f"refused: {result.refusal and result.refusal.message}")
+            return False
+        try:
+            work = context.attempted(human.answer, context.asked)
+            said: str | None = await self._machine.during(work, done=None, failed="fail")
+        except WorkFailedError as error:
+            answers.append(f"nobody could be asked: {error}")
+            raise WorkFailedError(f"nobody could be asked: {error}") from error.__cause__
+        context.heard.append((text, said or NO_ANSWER))
+        context.asked = None
+        answers.append(said or NO_ANSWER)
+        await self._machine.try_fire("human_input_received")
+        return True
 
     async def _admitted(self, call: ToolCall, answers: list[str]) -> bool:
         """Asks the machine; what it refuses is told to the model."""
@@ -194,7 +257,7 @@ class _Attempt:
 
     async def _run(self, call: ToolCall, answers: list[str]) -> None:
         """Runs a tool: the work of the state `tool_calling`."""
-        work = self._context.attempted(self._answer, call, answers)
+        work = self._context.attempted(self._answered, call, answers)
         before = len(answers)
         try:
             await self._machine.during(work, done="tool_call_completed", failed="tool_call_failed")
@@ -205,7 +268,7 @@ class _Attempt:
             if len(answers) == before:
                 answers.append("stopped while it ran")
 
-    async def _answer(self, call: ToolCall, answers: list[str]) -> None:
+    async def _answered(self, call: ToolCall, answers: list[str]) -> None:
         """What the tool answers is kept at once: a trip that follows must not lose it."""
         try:
             answers.append(await self._tools[call.name].answer(call.arguments, key=self._key(call)))
@@ -241,7 +304,3 @@ def _calls_left(machine: AsyncTaskExecution) -> int:
     if policy.max_transitions:
         left.append((policy.max_transitions - status.total_transitions - 2) // 2)
     return max(0, min(left))
-
-
-def _is_call(thing: Any) -> bool:
-    return isinstance(thing, ToolCall) and isinstance(thing.name, str)

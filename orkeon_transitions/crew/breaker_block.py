@@ -10,7 +10,7 @@ from orkeon_transitions.definition.fields import read_count
 from orkeon_transitions.definition.places import Path, Source
 from orkeon_transitions.definition.policy import read_policy_block
 
-GUARD_LIMITS = ("max_retries", "max_tool_calls_per_round", "max_validation_retries")
+GUARD_LIMITS = ("max_retries", "max_tool_calls_per_round", "max_validation_retries", "max_questions")
 
 
 @dataclass(frozen=True, slots=True)

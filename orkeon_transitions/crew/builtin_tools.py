@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field
 
+from orkeon_transitions.crew.human import ASK_HUMAN
 from orkeon_transitions.crew.mounts import MOST_ENTRIES, Mounts
 from orkeon_transitions.crew.tool import Tool, ToolError, tool
 
-BUILTIN_NAMES = ("file_read", "file_write", "directory_read", "json_tool")
+BUILTIN_NAMES = ("file_read", "file_write", "directory_read", "json_tool", ASK_HUMAN.name)
 
 
 def _path(what: str, kind: str) -> Any:
@@ -57,7 +58,7 @@ def builtin_tools(mounts: Mounts) -> dict[str, Tool]:
         """Checks a JSON text, formats it, or lists its top-level keys."""
         return _json(text, action)
 
-    return {made.name: made for made in (file_read, file_write, directory_read, json_tool)}
+    return {made.name: made for made in (file_read, file_write, directory_read, json_tool, ASK_HUMAN)}
 
 
 def _as_text_file(content: bytes, path: str) -> str:

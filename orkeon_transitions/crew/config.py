@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orkeon_transitions.crew.breaker_block import BreakerBlock
+from orkeon_transitions.crew.checks import Rule
 from orkeon_transitions.crew.consensus_block import ConsensusBlock
 from orkeon_transitions.crew.graph_block import GraphBlock
 from orkeon_transitions.crew.mcp.block import McpServer
@@ -27,7 +28,11 @@ class AgentConfig:
         backstory: What it should know of itself.
         tools: Names of tools.
         llm: The model and its settings, as far as the agent has its own.
-        carried: What the file says besides, by key in snake_case, such as `max_iter`; it has no effect.
+        planning: Whether it makes a plan first; None: as the crew says.
+        guardrails: What its outputs must be like.
+        max_iter: How often it asks its model in one attempt; None or 0: as often as the machine lets it.
+        max_rpm: How often a minute it asks its model; None or 0: as often as it likes.
+        carried: What the file says besides, by key in snake_case, such as `verbose`; it has no effect.
     """
 
     id: str
@@ -36,6 +41,10 @@ class AgentConfig:
     backstory: str = ""
     tools: tuple[str, ...] = ()
     llm: ModelSettings | None = None
+    planning: bool | None = None
+    guardrails: tuple[Rule, ...] = ()
+    max_iter: int | None = None
+    max_rpm: int | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -51,6 +60,10 @@ class TaskConfig:
         dependencies: Keys of tasks whose outputs it needs, those of `context` among them.
         tools: Names of the tools for this task, in place of the agent's; None: the agent's.
         deliverable: The file that is written, as a virtual path.
+        planning: Whether its agent makes a plan first; None: as the agent or the crew says.
+        human_input: Whether a person must accept the output; None: as the crew says.
+        guardrails: What the output must be like.
+        output_shape: The shape of the output, such as a JSON Schema.
         async_execution: Whether the sequential process goes on with what does not need the task meanwhile.
         circuit_breaker: The task's own limits, as written.
         llm_override: The model and its settings for this task, as far as they are others.
@@ -64,6 +77,10 @@ class TaskConfig:
     dependencies: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
     deliverable: str | None = None
+    planning: bool | None = None
+    human_input: bool | None = None
+    guardrails: tuple[Rule, ...] = ()
+    output_shape: Rule | None = None
     async_execution: bool = False
     circuit_breaker: BreakerBlock | None = None
     llm_override: ModelSettings | None = None
@@ -90,6 +107,11 @@ class CrewConfig:
         agents: By key, in file order.
         tasks: By key, in file order.
         folder: Where relative folders of the host are looked for.
+        planning: Whether agents make a plan first.
+        human_input: Whether a person must accept the outputs.
+        guardrails: What all outputs must be like.
+        max_rpm: How often a minute models are asked; None or 0: as often as agents like.
+        max_concurrency: How many tasks may run at the same time; None: as many as the program says.
         carried: What the file says besides, by key in snake_case; it has no effect.
     """
 
@@ -108,6 +130,11 @@ class CrewConfig:
     agents: Mapping[str, AgentConfig] = field(default_factory=dict)
     tasks: Mapping[str, TaskConfig] = field(default_factory=dict)
     folder: Path = Path()
+    planning: bool = False
+    human_input: bool = False
+    guardrails: tuple[Rule, ...] = ()
+    max_rpm: int | None = None
+    max_concurrency: int | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
     @property

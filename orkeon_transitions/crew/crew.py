@@ -13,13 +13,17 @@ from typing import Any
 
 from orkeon_transitions.crew.agent_loop import AgentLoop
 from orkeon_transitions.crew.builtin_tools import BUILTIN_NAMES, builtin_tools
+from orkeon_transitions.crew.checks import GuardrailFunction
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
+from orkeon_transitions.crew.given import Given
+from orkeon_transitions.crew.human import AskHuman
 from orkeon_transitions.crew.loader import LoadedCrew, read_crew
 from orkeon_transitions.crew.mcp import ToolServers
 from orkeon_transitions.crew.model_choice import Model, chosen
 from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
 from orkeon_transitions.crew.observing import CrewObserver
+from orkeon_transitions.crew.pacing import Paces, Sleep
 from orkeon_transitions.crew.packaged import example_functions, found_crew, output_folder
 from orkeon_transitions.crew.placeholders import filled
 from orkeon_transitions.crew.processes import RunOptions
@@ -34,6 +38,8 @@ from orkeon_transitions.crew.web import WEB_NAMES, check_web_tools, web_tools
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.names import nearest
 from orkeon_transitions.definition.source import is_text
+
+MOST_AT_ONCE = 8
 
 
 def load_crew(
@@ -137,7 +143,11 @@ class Crew:
         run_log: RunLog | None = None,
         run_id: str | None = None,
         clock: Callable[[], float] = time.monotonic,
-        concurrency: int = 8,
+        sleep: Sleep = asyncio.sleep,
+        concurrency: int | None = None,
+        ask_human: AskHuman | None = None,
+        guardrails: Mapping[str, GuardrailFunction] | None = None,
+        schemas: Mapping[str, Any] | None = None,
         unavailable: Collection[str] = (),
     ) -> CrewResult:
         """Runs the crew.
@@ -156,8 +166,16 @@ class Crew:
                 `store.runs` of a `MachineStore`. It keeps the inputs and what the tasks give, so no secrets
                 belong in there; messages and what tools answered are not kept.
             run_id: The run's own name; made up if left out.
-            clock: Monotonic seconds, for the machines.
-            concurrency: How many tasks the parallel process may run at once; one agent may have several.
+            clock: Monotonic seconds, for the machines and for rates (`maxRpm`).
+            sleep: Waits until an agent may ask its model again.
+            concurrency: How many tasks may run at once; one agent may have several. Left out: the file's
+                `maxConcurrency`, else 8.
+            ask_human: Asks a person, for agents that have the tool `ask_human` and tasks with `humanInput`: a
+                plain or async function of a `HumanQuestion` that gives the answer, or None: nobody answers.
+            guardrails: The functions that `guardrails` of the file call by name: plain or async, of the
+                output; True or None: it is in order; False or a text: what is wrong with it.
+            schemas: The classes, such as pydantic models, that the file calls by name in `responseSchema` or
+                `output_pydantic`.
             unavailable: Keys of agents that are out of service in this run. A task without an agent goes to
                 another one; a task that names one of them fails.
 
@@ -165,7 +183,7 @@ class Crew:
             The result, with every task in it.
 
         Raises:
-            CrewDefinitionError: An input is missing.
+            CrewDefinitionError: An input is missing, or a person, a function or a class that the file needs.
             MissingKeyError: A model wants a key, and there is none.
             MissingExtraError: What a model takes is not installed.
             TypeError: The executor cannot be called with an agent, a task and a context, the model is none,
@@ -184,7 +202,14 @@ class Crew:
             )
         given = dict(inputs or {})
         config, options = self._prepared(
-            given, executor=executor, model=model, observer=observer, clock=clock, concurrency=concurrency
+            given,
+            Given(ask_human, guardrails or {}, schemas or {}),
+            executor=executor,
+            model=model,
+            observer=observer,
+            clock=clock,
+            sleep=sleep,
+            concurrency=concurrency,
         )
         options = replace(
             options,
@@ -210,7 +235,11 @@ class Crew:
         model: Model | None = None,
         observer: CrewObserver | None = None,
         clock: Callable[[], float] = time.monotonic,
-        concurrency: int = 8,
+        sleep: Sleep = asyncio.sleep,
+        concurrency: int | None = None,
+        ask_human: AskHuman | None = None,
+        guardrails: Mapping[str, GuardrailFunction] | None = None,
+        schemas: Mapping[str, Any] | None = None,
     ) -> CrewResult:
         """Goes on with a run that was cancelled, that an error broke off, or whose process has ended.
 
@@ -230,7 +259,11 @@ class Crew:
             model: As for `run`.
             observer: As for `run`.
             clock: As for `run`.
+            sleep: As for `run`.
             concurrency: As for `run`.
+            ask_human: As for `run`. What a person had been asked when the run ended is asked again.
+            guardrails: As for `run`.
+            schemas: As for `run`.
 
         Raises:
             CrewDefinitionError: The crew or the inputs have changed; each difference is named.
@@ -245,7 +278,14 @@ class Crew:
         if not allow_changes:
             check_unchanged(run_id, before, now, self._source)
         config, options = self._prepared(
-            given, executor=executor, model=model, observer=observer, clock=clock, concurrency=concurrency
+            given,
+            Given(ask_human, guardrails or {}, schemas or {}),
+            executor=executor,
+            model=model,
+            observer=observer,
+            clock=clock,
+            sleep=sleep,
+            concurrency=concurrency,
         )
         changed = now if has_changed(before, now) else None
         recorder, machines = await taken_up(run_log, run_id, changed, take_over=take_over)
@@ -279,25 +319,33 @@ class Crew:
     def _prepared(
         self,
         inputs: Mapping[str, Any],
+        given: Given,
         *,
         executor: Executor | None,
         model: Model | None,
         observer: CrewObserver | None,
         clock: Callable[[], float],
-        concurrency: int,
+        sleep: Sleep,
+        concurrency: int | None,
     ) -> tuple[CrewConfig, RunOptions]:
         """The crew with its placeholders filled, and what `run` and `resume` have in common."""
         if observer is not None and not isinstance(observer, CrewObserver):
             raise TypeError(f"the observer is a CrewObserver, not {observer!r}")
-        config = filled(self.config, inputs, self._source)
+        config = given.shown(filled(self.config, inputs, self._source))
+        worker = self._executor(config, executor, model)
+        human, checker = given.ready(config, self._source, worker)
+        most = config.max_concurrency or MOST_AT_ONCE if concurrency is None else concurrency
         return config, RunOptions(
             run_id="",
-            executor=self._executor(config, executor, model),
+            executor=worker,
             inputs=inputs,
             observer=observer or CrewObserver(),
             clock=clock,
             mounts=self._mounts,
-            concurrency=at_least_one(concurrency),
+            concurrency=at_least_one(most),
+            human=human,
+            checker=checker,
+            paces=Paces.of(config, clock, sleep),
         )
 
     def _origin(self, inputs: Mapping[str, Any], unavailable: Collection[str]) -> Origin:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from orkeon_transitions.crew.chat import Message, ModelError
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
+from orkeon_transitions.crew.human import Human, HumanQuestion
 from orkeon_transitions.crew.results import TaskOutcome, TaskResult, Usage, check_usage
 from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.facts import error_text
@@ -47,6 +48,11 @@ class TaskContext:
         retry_after: How many seconds another attempt should wait; None: it would be in vain.
         question: What kind of question this is, such as `assignment` or `ballot`, where it is no task of the
             crew but one that the process asks an agent; else empty.
+        plan: How the agent means to go about the task, where it was asked for a plan.
+        human: Who can be asked, or None.
+        asked: What a person is being asked, or None.
+        heard: What a person was asked on this task and has answered, in order.
+        turn: Waits until the agent may ask its model, where that is bounded by a rate.
     """
 
     machine: AsyncTaskExecution
@@ -64,6 +70,11 @@ class TaskContext:
     on_text: Callable[[str], Any] | None = None
     retry_after: float | None = 0.0
     question: str = ""
+    plan: str = ""
+    human: Human | None = None
+    asked: HumanQuestion | None = None
+    heard: list[tuple[str, str]] = field(default_factory=list)
+    turn: Callable[[], Awaitable[Any]] | None = None
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -74,6 +85,11 @@ class TaskContext:
     def is_over(self) -> bool:
         """Whether the machine lets nothing more happen."""
         return self.machine.is_terminal or self.machine.is_circuit_broken
+
+    def question_for(self, kind: str, task: TaskConfig, agent: AgentConfig, text: str) -> HumanQuestion:
+        """What a person is asked next."""
+        used = self.machine.guard_context
+        return HumanQuestion(kind, task.id, agent.id, text, used.question_count + 1, used.max_questions)
 
     async def attempted(self, work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
         """Calls and awaits work as the function `attempted` does; why it failed is known at once."""
@@ -97,6 +113,37 @@ class AgentExecutor(Protocol):
             agent: Who works.
             task: What is to be done, inputs filled in.
             context: What is known besides.
+        """
+        ...
+
+
+@runtime_checkable
+class PlanningExecutor(AgentExecutor, Protocol):
+    """Can make a plan before it does a task."""
+
+    async def plan_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> str:
+        """Makes a plan, while the task's machine is in `planning`; arguments as for `execute_task`."""
+        ...
+
+
+@runtime_checkable
+class JudgingExecutor(AgentExecutor, Protocol):
+    """Can say whether an output is as it should be."""
+
+    async def judge_output(
+        self, agent: AgentConfig, task: TaskConfig, context: TaskContext, criteria: str, output: str
+    ) -> str | None:
+        """Judges an output; the other arguments are as for `execute_task`.
+
+        Args:
+            agent: Who works.
+            task: What is to be done.
+            context: What is known besides.
+            criteria: What the output should be like, in words.
+            output: The output.
+
+        Returns:
+            What is wrong with it, or None.
         """
         ...
 

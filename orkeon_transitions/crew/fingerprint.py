@@ -20,8 +20,8 @@ Fingerprint = Mapping[str, Mapping[str, Any]]
 
 # The members of a crew, and the machines that move it; the crew's own fields come with them.
 _MEMBERS = ("agents", "tasks", "mounts", "machines")
-# Where a crew's file lies, and what has no effect.
-_LEFT_OUT = frozenset({"folder", "carried", "agents", "tasks", "mounts"})
+# Where a crew's file lies, what has no effect, and what only says how fast things go.
+_LEFT_OUT = frozenset({"folder", "carried", "agents", "tasks", "mounts", "max_rpm", "max_concurrency"})
 
 
 def fingerprint(config: CrewConfig, mounts: Sequence[Mount]) -> Fingerprint:

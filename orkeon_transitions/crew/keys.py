@@ -40,27 +40,30 @@ def _names(text: str) -> frozenset[str]:
 CREW = KeyTable(
     known=_names(
         """name goal process circuit_breaker graph_config consensus consensus_config manager_agent mounts
-        anchors llm agents tasks mcp_servers web"""
+        anchors llm agents tasks mcp_servers web planning human_input guardrails guardrail max_rpm
+        max_concurrency parallel_config"""
     ),
     later=_names(
-        """manager_llm planning planning_llm human_input guardrails guardrail mcp execution_budget
-        autonomous_config response_schema knowledge knowledge_sources embedder
-        max_concurrency parallel_config include"""
+        """manager_llm planning_llm mcp execution_budget autonomous_config response_schema knowledge
+        knowledge_sources embedder include"""
     ),
     carried=_names(
-        """verbose memory memory_provider memory_config max_rpm links rag settings description version
+        """verbose memory memory_provider memory_config links rag settings description version
         language author tags metadata cache share_crew full_output output_log_file prompt_file id"""
     ),
 )
 
 AGENT = KeyTable(
-    known=_names("role goal backstory tools llm temperature top_p max_tokens response_format thinking"),
+    known=_names(
+        """role goal backstory tools llm temperature top_p max_tokens response_format thinking planning
+        reasoning guardrails guardrail max_iter max_iterations max_rpm"""
+    ),
     later=_names(
-        """llm_override mcp_servers mcp guardrails guardrail knowledge_sources human_input response_schema
-        planning reasoning multimodal allow_code_execution function_calling_llm execution_budget embedder"""
+        """llm_override mcp_servers mcp knowledge_sources human_input response_schema
+        multimodal allow_code_execution function_calling_llm execution_budget embedder"""
     ),
     carried=_names(
-        """verbose knowledge memory memory_config description max_iter max_iterations max_rpm
+        """verbose knowledge memory memory_config description
         max_execution_time max_retry_limit allow_delegation cache
         system_template prompt_template response_template respect_context_window use_system_prompt
         inject_date date_format name id tags metadata max_reasoning_attempts code_execution_mode
@@ -72,12 +75,12 @@ TASK = KeyTable(
     # `context` is another word for the tasks whose outputs are needed.
     known=_names(
         """description expected_output agent dependencies context tools deliverable circuit_breaker
-        llm_override output_file async_execution"""
+        llm_override output_file async_execution planning human_input guardrails guardrail
+        guardrail_max_retries response_schema output_schema schema_inline output_json output_pydantic
+        response_model"""
     ),
     later=_names(
-        """human_input guardrails guardrail guardrail_max_retries response_schema output_schema output_json
-        output_pydantic response_model converter_cls condition mcp_servers mcp llm memory planning
-        execution_budget consensus callback"""
+        """converter_cls condition mcp_servers mcp llm memory execution_budget consensus callback"""
     ),
     carried=_names(
         """verbose name id priority tags metadata cache max_iter markdown create_directory max_retries
@@ -101,6 +104,5 @@ KINDS: Mapping[str, Callable[[Source, Any, Path], Any]] = {
     "verbose": _read_verbose,
     "allow_delegation": read_flag,
     "max_iter": read_count,
-    "max_rpm": read_count,
 }
 """What a carried key must hold all the same, so that a slip is found before the key has an effect."""

@@ -9,6 +9,12 @@ from typing import Any
 
 from orkeon_transitions.crew.anchors import Anchors, read_anchors
 from orkeon_transitions.crew.breaker_block import read_breaker_block
+from orkeon_transitions.crew.conduct import (
+    read_agent_conduct,
+    read_crew_conduct,
+    read_task_conduct,
+    with_guardrail_retries,
+)
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.consensus_block import ConsensusBlock, read_consensus_block
 from orkeon_transitions.crew.cross_checks import check_references
@@ -124,6 +130,7 @@ class _CrewReader:
             tasks=tasks,
             folder=self._files.folder,
             carried=self._carried_by(block, CREW),
+            **read_crew_conduct(block),
         )
 
     def _refuse_foreign(self, data: Any) -> None:
@@ -153,6 +160,7 @@ class _CrewReader:
             tools=self._tools(block),
             llm=read_beside(block, self._model(block, "llm")),
             carried=self._carried_by(block, AGENT),
+            **read_agent_conduct(block),
         )
 
     def _task(self, key: str, value: dict[str, Any]) -> TaskConfig:
@@ -166,9 +174,10 @@ class _CrewReader:
             tools=None if block.get("tools") is None else self._tools(block),
             deliverable=self._deliverable(block),
             async_execution=self._is_async(block),
-            circuit_breaker=self._breaker(block),
+            circuit_breaker=with_guardrail_retries(block, self._breaker(block)),
             llm_override=self._model(block, "llm_override"),
             carried=self._carried_by(block, TASK),
+            **read_task_conduct(block),
         )
 
     def _deliverable(self, block: Block) -> str | None:

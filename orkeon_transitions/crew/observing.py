@@ -114,6 +114,21 @@ class TaskText:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskWaits:
+    """An agent waits until it may ask its model again, because of a rate (`maxRpm`).
+
+    Attributes:
+        task: The task's key.
+        agent: The agent's key.
+        seconds: How long it will take.
+    """
+
+    task: str
+    agent: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class CrewObserver:
     """Functions that are told what happens in a run, each in the run's own thread.
 
@@ -134,6 +149,7 @@ class CrewObserver:
         decided: Told of each decision of the process or of an agent that it asked; in a run that goes on, of
             those from before as well.
         task_text: Told of the text of models while it is written, where they can tell it.
+        task_waits: Told when an agent has to wait before it may ask its model.
     """
 
     task_started: Callable[[TaskStarted], Any] | None = None
@@ -145,6 +161,7 @@ class CrewObserver:
     task_restored: Callable[[TaskRestored], Any] | None = None
     decided: Callable[[Decision], Any] | None = None
     task_text: Callable[[TaskText], Any] | None = None
+    task_waits: Callable[[TaskWaits], Any] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -19,8 +19,9 @@ TASK = "Task"
 EXPECTED = "Expected output"
 FOLDERS = "Folders"
 DELIVERABLE = "Deliverable"
+FORMAT = "Answer format"
 EARLIER = "Results of earlier tasks"
-TITLES = (TASK, EXPECTED, FOLDERS, DELIVERABLE, EARLIER)
+TITLES = (TASK, EXPECTED, FORMAT, FOLDERS, DELIVERABLE, EARLIER)
 
 _ANY_TITLE = "|".join(map(re.escape, TITLES))
 
@@ -42,6 +43,7 @@ def task_prompt(task: TaskConfig, mounts: Sequence[Mount], earlier: Mapping[str,
     sections = {
         TASK: task.description,
         EXPECTED: task.expected_output,
+        FORMAT: task.output_shape.format if task.output_shape else "",
         FOLDERS: "\n".join(
             f"{mount.virtual} ({'read and write' if mount.writable else 'read only'})" for mount in mounts
         ),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
+from orkeon_transitions.crew.checks.schema import guardrails_schema, shape_schemas
 from orkeon_transitions.crew.consensus_block import MOST_ROUNDS, Fallback
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.mcp.schema import servers_schema
@@ -24,12 +25,15 @@ _LATER: Schema = {"enum": [None, False, "", [], {}], "description": "Not there y
 _CARRIED: Schema = {"description": "Accepted, without effect."}
 _FLAG: Schema = {"type": ["boolean", "null"]}
 _COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
+_AT_LEAST_ONE: Schema = {"type": ["integer", "null"], "minimum": 1}
 _KINDS: Mapping[str, Schema] = {
     "verbose": {"type": ["boolean", "integer", "null"], "minimum": 0},
     "allow_delegation": _FLAG,
     "max_iter": _COUNT,
-    "max_rpm": _COUNT,
 }
+_PLAN = "Whether the agent makes a plan first."
+_RATE = "How often a minute models are asked at most; 0: no limit."
+_GUARDRAILS = "What outputs must be like."
 
 
 def crew_schema() -> dict[str, Any]:
@@ -70,6 +74,12 @@ def _crew_keys() -> Mapping[str, Schema]:
         "llm": _MODEL,
         "mcp_servers": said("Servers whose tools are called `server.tool`, by name.", servers_schema()),
         "web": said("What `http_api` and `web_scrape` may reach; without it they are off.", web_schema()),
+        "planning": said("Whether agents make a plan first.", _FLAG),
+        "human_input": said("Whether a person must accept each output.", _FLAG),
+        **_guardrails(),
+        "max_rpm": said(_RATE, _COUNT),
+        "max_concurrency": said("How many tasks may run at once.", _AT_LEAST_ONE),
+        "parallel_config": said("How tasks run at once.", _parallel()),
         "agents": said("The agents by id.", _members("agent")),
         "tasks": said("The tasks by id.", _members("task")),
     }
@@ -83,6 +93,12 @@ def _agent_keys() -> Mapping[str, Schema]:
         "tools": said("Names of tools.", _NAMES),
         "llm": _MODEL,
         **beside_schemas(),
+        "planning": said(_PLAN, _FLAG),
+        "reasoning": said("Another word for `planning`.", _FLAG),
+        **_guardrails(),
+        "max_iter": said("How often it asks its model in one attempt at most; 0: no limit.", _COUNT),
+        "max_iterations": said("Another word for `maxIter`.", _COUNT),
+        "max_rpm": said(_RATE, _COUNT),
     }
 
 
@@ -99,7 +115,24 @@ def _task_keys() -> Mapping[str, Schema]:
         "output_file": said("The same, by its path below the folder for output.", _TEXT),
         "async_execution": said("Whether what does not need the task goes on meanwhile.", _FLAG),
         "circuit_breaker": said("The task's own limits.", _BREAKER),
+        "planning": said(_PLAN, _FLAG),
+        "human_input": said("Whether a person must accept the output.", _FLAG),
+        **_guardrails(),
+        "guardrail_max_retries": said("Another word for `maxValidationRetries`.", _COUNT),
+        **shape_schemas(),
     }
+
+
+def _guardrails() -> Mapping[str, Schema]:
+    return {
+        "guardrails": said(_GUARDRAILS, guardrails_schema()),
+        "guardrail": said("Another word for `guardrails`; both may be there.", guardrails_schema()),
+    }
+
+
+def _parallel() -> Schema:
+    keys = {"max_concurrency": said("How many tasks may run at once.", _AT_LEAST_ONE)}
+    return {"type": ["object", "null"], "properties": both_spellings(keys), "additionalProperties": False}
 
 
 def _breaker() -> Schema:

@@ -12,10 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from orkeon_transitions.crew.acceptance import EMPTY_OUTPUT, Acceptance, in_words
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.decisions import Review, Verdict
 from orkeon_transitions.crew.deliverables import Deliverable
-from orkeon_transitions.crew.executors import AgentExecutor, TaskContext, WorkFailedError
+from orkeon_transitions.crew.executors import (
+    AgentExecutor,
+    PlanningExecutor,
+    TaskContext,
+    WorkFailedError,
+)
+from orkeon_transitions.crew.human import NO_ANSWER, QUESTION, REVIEW, HumanQuestion
 from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted, TaskText, tell
 from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
 from orkeon_transitions.crew.results import MachineRun, TaskResult, TaskRunStatus, Usage
@@ -27,10 +34,14 @@ from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 log = logging.getLogger(__name__)
 
-EMPTY_OUTPUT = "The output was empty. Answer with the expected output."
 # In `failed` no clock of the machine runs.
 LONGEST_WAIT = 60.0
-LOST_QUESTION = "the process that had asked a human has ended"
+TO_BE_CHANGED = (
+    "A person has looked at your output and wants it changed:\n{words}\nAnswer with the whole output."
+)
+ATTEMPTS = frozenset({"begin_execution", "retry"})
+LOST = "what a person was to be asked is not known"
+NOBODY = "there is nobody who can be asked"
 
 
 @dataclass(slots=True)
@@ -47,6 +58,8 @@ class TaskRun:
         before: What earlier machines made of the task, or None.
         review: Judges each output, or None: nobody does.
         is_piece: Whether this is no task of the crew by itself, but a piece of work that its process wants.
+        is_planned: Whether the agent makes a plan first.
+        acceptance: What an output must be like.
     """
 
     task: TaskConfig
@@ -58,11 +71,14 @@ class TaskRun:
     before: TaskResult | None = None
     review: Review | None = None
     is_piece: bool = False
+    is_planned: bool = False
+    acceptance: Acceptance = field(default_factory=Acceptance)
     _history: list[TransitionResult] = field(default_factory=list, init=False)
     _output: str = field(default="", init=False)
     _error: str | None = field(default=None, init=False)
     _has_answer: bool = field(default=False, init=False)
     _is_given_up: bool = field(default=False, init=False)
+    _is_approved: bool = field(default=False, init=False)
     _record: MachineRecord | None = field(default=None, init=False)
 
     @property
@@ -104,6 +120,10 @@ class TaskRun:
             "has_answer": self._has_answer,
             "is_given_up": self._is_given_up,
             "feedback": self.context.feedback,
+            "plan": self.context.plan,
+            "asked": self.context.asked and self.context.asked.to_dict(),
+            "heard": self.context.heard,
+            "is_approved": self._is_approved,
             "usage": self.context.usage.to_dict(),
             "file_before": self.deliverable and self.deliverable.before,
         }
@@ -120,16 +140,19 @@ class TaskRun:
 
     def put_back(self, progress: Mapping[str, Any], history: Sequence[TransitionResult]) -> None:
         """Goes on where another process was: the machine was restored to the last of these transitions."""
-        context, machine = self.context, self._machine
+        context = self.context
         self._history = list(history)
         self._output, self._error = progress["output"], progress["error"]
         self._has_answer = progress["has_answer"]
         context.partial, context.feedback = progress["partial"], progress["feedback"]
+        context.plan, context.heard = progress.get("plan", ""), list(map(tuple, progress.get("heard", ())))
+        context.asked = HumanQuestion(**asked) if (asked := progress.get("asked")) else None
+        self._is_approved = progress.get("is_approved", False)
         context.usage = Usage(**progress["usage"])
         if self.deliverable is not None:
             trace = progress["file_before"]
             self.deliverable = replace(self.deliverable, before=None if trace is None else tuple(trace))
-        context.attempt += machine.retry_count + 1
+        context.attempt += sum(step.trigger in ATTEMPTS for step in history)
         context.is_resumed = True
 
     def result(self) -> TaskResult:
@@ -167,8 +190,12 @@ class TaskRun:
         going_on = await self._set_to_work()
         while going_on and not self.context.is_over:
             match self._machine.state:
+                case TaskState.PLANNING:
+                    going_on = await self._plan()
                 case TaskState.EXECUTING:
                     going_on = await self._work()
+                case TaskState.WAITING_FOR_HUMAN_INPUT:
+                    going_on = await self._listen()
                 case TaskState.FAILED:
                     going_on = await self._may_help() and await self._fire("retry")
                 case _:
@@ -178,15 +205,12 @@ class TaskRun:
         """Begins, or leaves the state in which another process was stopped, where its work is lost."""
         match self._machine.state:
             case TaskState.ASSIGNED:
-                return await self._fire("begin_execution")
+                return await self._fire("start_planning" if self.is_planned else "begin_execution")
             case TaskState.TOOL_CALLING:
                 # Whether the tool has done its work is not known: whoever works asks again, or does not.
                 return await self._fire("skip_tool_call")
             case TaskState.VALIDATING:
                 return await self._judge()
-            case TaskState.WAITING_FOR_HUMAN_INPUT:
-                self._error = LOST_QUESTION
-                return await self._fire("fail")
             case _:
                 return True
 
@@ -199,8 +223,23 @@ class TaskRun:
             await asyncio.sleep(seconds)
         return True
 
+    async def _plan(self) -> bool:
+        """Lets the agent make a plan: the work of the state `planning`. Who cannot make one goes without."""
+        if isinstance(self.executor, PlanningExecutor):
+            try:
+                self.context.plan = await self.executor.plan_task(self.agent, self.task, self.context)
+            except WorkFailedError as error:
+                self._error, self.context.failure = f"there is no plan: {error}", None
+                return True
+            except (CircuitBrokenError, StateLeftError):
+                return True
+        return await self._fire("begin_execution")
+
     async def _work(self) -> bool:
         """One turn of the executor, and what the machine makes of it."""
+        if self._is_approved:
+            # A person has accepted the output before this process went on with it, or before its file failed.
+            return await self._fire("submit_for_validation") and await self._judge()
         try:
             outcome = await self.executor.execute_task(self.agent, self.task, self.context)
         except (CircuitBrokenError, StateLeftError):
@@ -215,16 +254,71 @@ class TaskRun:
         if outcome.success:
             if not self._has_answer:
                 self._error = outcome.error or "the output is empty"
+            elif self.acceptance.by_person:
+                return await self._show()
             return await self._fire("submit_for_validation") and await self._judge()
         self._error = outcome.error or "the executor failed without saying why"
         if self._machine.state is not TaskState.EXECUTING:
             return True
         return await self._fire("fail")
 
+    async def _show(self) -> bool:
+        """Lets a person see the output, unless it is not in order anyway."""
+        try:
+            if await self.acceptance.problems(self.context, self._output):
+                return await self._fire("submit_for_validation") and await self._judge()
+        except WorkFailedError as error:
+            return self._unchecked(error)
+        except (CircuitBrokenError, StateLeftError):
+            return True
+        self.context.asked = self.context.question_for(REVIEW, self.task, self.agent, self._output)
+        if await self._fire("request_human_input"):
+            return True
+        self.context.asked = None
+        if not self.context.is_over:
+            self._error, self._is_given_up = "no question to a person is left, and the output needs one", True
+        return await self._fire("fail")
+
+    async def _listen(self) -> bool:
+        """Waits for a person's answer: the work of the state `waiting_for_human_input`."""
+        context, question = self.context, self.context.asked
+        if question is None or context.human is None:
+            # A question that is not known is lost; without a person there is none who would know more later.
+            self._error, self._is_given_up = (LOST, False) if question is None else (NOBODY, True)
+            return await self._fire("fail")
+        try:
+            work = context.attempted(context.human.answer, question)
+            answer: str | None = await self._machine.during(work, done=None, failed="fail")
+        except WorkFailedError as error:
+            self._error, context.failure = f"the person could not be asked: {error}", None
+            return True
+        except (CircuitBrokenError, StateLeftError):
+            return True
+        if question.kind == QUESTION:
+            context.heard.append((question.text, answer or NO_ANSWER))
+        elif answer is None:
+            self._error, self._is_given_up = "nobody has accepted the output", True
+            return await self._fire("fail")
+        elif answer.strip():
+            context.feedback = TO_BE_CHANGED.format(words=answer)
+        else:
+            self._is_approved = True
+        context.asked = None
+        return await self._fire("human_input_received")
+
     async def _judge(self) -> bool:
-        """In this version an output is valid if there is any, and whoever reviews it accepts it."""
+        """An output is accepted if there is any, nothing is wrong with it, and whoever reviews it agrees."""
         if not self._has_answer:
             return await self._send_back(EMPTY_OUTPUT)
+        try:
+            problems = await self.acceptance.problems(self.context, self._output)
+        except WorkFailedError as error:
+            return self._unchecked(error)
+        except (CircuitBrokenError, StateLeftError):
+            return True
+        if problems:
+            self._error = f"the output was not accepted: {'; '.join(problems)}"
+            return await self._send_back(in_words(problems))
         if self.review is not None:
             verdict = await self._reviewed(self.review)
             if verdict is None:
@@ -232,12 +326,18 @@ class TaskRun:
             if verdict.feedback is not None:
                 self._error, self._is_given_up = verdict.feedback, verdict.is_final
                 return await self._send_back(verdict.feedback)
+        self._output = self.acceptance.taken(self._output)
         # Where the file could not be written the machine has gone on: the next turn sees where it is.
         return not await self._deliver(self._output) or await self._fire("validation_passed")
 
+    def _unchecked(self, error: WorkFailedError) -> bool:
+        """The output could not be checked, and the machine has gone on."""
+        self._error, self.context.failure = f"the output could not be checked: {error}", None
+        return True
+
     async def _send_back(self, feedback: str) -> bool:
         """The output is not accepted: there may be another one."""
-        self.context.feedback = feedback
+        self.context.feedback, self._is_approved = feedback, False
         sent_back = not self._is_given_up and await self._fire("validation_failed")
         return sent_back or await self._fire("fail")
 
@@ -266,7 +366,7 @@ class TaskRun:
     async def _fire(self, trigger: str) -> bool:
         """Fires; True if it was made."""
         made = bool(await self._machine.try_fire(trigger))
-        if made and trigger in {"begin_execution", "retry"}:
+        if made and trigger in ATTEMPTS:
             self.context.attempt += 1
         return made
 

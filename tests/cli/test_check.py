@@ -65,7 +65,7 @@ def test_each_task_s_limits_are_told_with_where_they_come_from(orkeon, folder):
         "    maxTotalDurationSeconds  90.5  graphConfig",
         "  each task: one, three",
     ]
-    assert [line.split() for line in lines[7:17]] == [
+    assert [line.split() for line in lines[7:18]] == [
         ["maxTransitions", "off", "crew"],
         ["stateTimeoutSeconds", "300", "preset", "default"],
         ["maxStateVisits", "154", "widened"],
@@ -75,10 +75,11 @@ def test_each_task_s_limits_are_told_with_where_they_come_from(orkeon, folder):
         ["maxRetries", "0", "graph", "process"],
         ["maxToolCallsPerRound", "10", "default"],
         ["maxValidationRetries", "3", "default"],
+        ["maxQuestions", "10", "default"],
         ["task:", "two"],
     ]
-    assert ["maxRetries", "2", "task"] in [line.split() for line in lines[17:]]
-    assert ["meters", "tokens", "500", "task"] in [line.split() for line in lines[17:]]
+    assert ["maxRetries", "2", "task"] in [line.split() for line in lines[18:]]
+    assert ["meters", "tokens", "500", "task"] in [line.split() for line in lines[18:]]
 
 
 def test_limits_are_there_for_programs(orkeon, folder):
@@ -112,7 +113,7 @@ def crew_folder(folder, **changed):
 
 @pytest.mark.parametrize("named", ["tea", "tea/crew.yaml"])
 def test_a_crew_s_folder_is_checked_as_one(orkeon, folder, named):
-    crew_folder(folder, agents="cook: {role: Cook, colour: red, maxIter: 3}\n")
+    crew_folder(folder, agents="cook: {role: Cook, colour: red, cache: true}\n")
     done = orkeon("check", named)
     assert done.code == 0, done.out
     assert [line.partition(": ")[0] for line in done.out.splitlines()[:2]] == [

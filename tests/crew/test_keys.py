@@ -7,15 +7,11 @@ from tests.crew.crew_texts import HEAD, TASKS, problems_of
 
 LATER = {
     "": [
-        "planning: true", "managerLlm: gpt", "mcp: [x]", "planning: 1",
-        "humanInput: true", "guardrails: [x]", "mcp: {a: b}", "embedder: {a: b}",
+        "planningLlm: gpt", "managerLlm: gpt", "mcp: [x]", "mcp: {a: b}", "embedder: {a: b}",
         "executionBudget: strict", "responseSchema: {type: object}", "knowledge_sources: [a.txt]",
     ],
-    "agent": [
-        "guardrails: [short]", "llmOverride: gpt", "mcp_servers: [x]", "knowledgeSources: [x]",
-        "reasoning: true",
-    ],
-    "task": ["humanInput: true", "guardrail: x", "output_json: X", "guardrails: {max: 3}"],
+    "agent": ["llmOverride: gpt", "mcp_servers: [x]", "knowledgeSources: [x]", "humanInput: true"],
+    "task": ["condition: x", "callback: x", "converter_cls: X"],
 }  # fmt: skip
 
 
@@ -73,13 +69,13 @@ def test_switched_off_is_as_good_as_absent():
 
 
 def test_carried_keys_are_listed_once_for_a_file():
-    agents = "agents:\n  cook: {maxIter: 3, allow_delegation: false}\n  chef: {maxIter: 4, knowledge: [x]}\n"
-    crew = load_crew(f"verbose: false\nmaxRpm: 9\nlinks: {{a: b}}\n{agents}{TASKS}")
+    agents = "agents:\n  cook: {cache: 3, allow_delegation: false}\n  chef: {cache: 4, knowledge: [x]}\n"
+    crew = load_crew(f"verbose: false\nmemory: 9\nlinks: {{a: b}}\n{agents}{TASKS}")
     (note,) = crew.findings
-    assert note.message == "carried, not acted on: maxIter, knowledge, maxRpm, links"
+    assert note.message == "carried, not acted on: cache, knowledge, memory, links"
     assert (note.severity, note.code, note.line, note.column) == ("note", "carried", 5, 10)
-    assert crew.config.carried == {"verbose": False, "max_rpm": 9, "links": {"a": "b"}}
-    assert crew.agents["cook"].carried == {"max_iter": 3, "allow_delegation": False}
+    assert crew.config.carried == {"verbose": False, "memory": 9, "links": {"a": "b"}}
+    assert crew.agents["cook"].carried == {"cache": 3, "allow_delegation": False}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +108,7 @@ tasks:
 """
     (note,) = load_crew(crew, strict=True).findings
     assert note.message == (
-        "carried, not acted on: allowDelegation, maxIter, maxRpm, verbose, knowledge, "
+        "carried, not acted on: allowDelegation, verbose, knowledge, "
         "memory, memoryProvider, links, rag, settings"
     )
     assert load_crew(crew).tasks["t"].llm_override.model == "offline"

@@ -268,13 +268,13 @@ def test_a_folder_that_may_not_be_read_is_said(tmp_path, monkeypatch):
 def test_each_file_has_one_note_of_what_it_carries(tmp_path):
     files = {
         "crew.yaml": MAIN + "verbose: true\nmemory: true\n",
-        "agents.yaml": "cook: {maxIter: 3}\nchef: {maxIter: 4, verbose: true}\n",
+        "agents.yaml": "cook: {cache: 3}\nchef: {cache: 4, verbose: true}\n",
         "tasks/boil.yaml": "description: d\npriority: 1\n",
         "tasks/pour.yaml": "description: d\n",
     }
     notes = load_crew(put(tmp_path, files)).findings
     assert [(note.file.removeprefix(f"{tmp_path}/"), note.line, note.message) for note in notes] == [
-        ("agents.yaml", 1, "carried, not acted on: maxIter, verbose"),
+        ("agents.yaml", 1, "carried, not acted on: cache, verbose"),
         ("tasks/boil.yaml", 2, "carried, not acted on: priority"),
         ("crew.yaml", 3, "carried, not acted on: verbose, memory"),
     ]

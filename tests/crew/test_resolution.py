@@ -98,7 +98,8 @@ def limits_of(crew_block, task_block, **blocks):
 def test_presets_are_widened_to_the_declared_budgets():
     limits = limits_of({"preset": "strict", "maxRetries": 1}, {"maxToolCallsPerRound": 40})
     needed = TaskExecution.default_policy(max_retries=1, max_tool_calls_per_round=40)
-    assert limits.guards == {"max_retries": 1, "max_tool_calls_per_round": 40, "max_validation_retries": 3}
+    assert limits.guards == {"max_retries": 1, "max_tool_calls_per_round": 40, "max_validation_retries": 3,
+                             "max_questions": 10}  # fmt: skip
     assert limits.policy.max_state_visits == needed.max_state_visits
     assert limits.policy.max_transitions == needed.max_transitions
     assert limits.policy.max_repeats == 4
@@ -137,6 +138,7 @@ def test_each_limit_knows_where_it_comes_from():
         "max_retries": "task",
         "max_tool_calls_per_round": "crew",
         "max_validation_retries": "default",
+        "max_questions": "default",
     }
 
 

@@ -128,7 +128,7 @@ def test_the_order_of_tasks_is_named():
 def test_what_has_no_effect_is_no_change():
     log = MemoryRunLog()
     interrupted(three(), log, one=hang)
-    crew = three(**{"role: R": "role: R, max_iter: 7", "goal:": "# a remark\ngoal:"})
+    crew = three(**{"role: R": "role: R, verbose: true", "goal:": "# a remark\ngoal:"})
     assert crew.resume_sync("r", run_log=log, executor=only()).success
 
 

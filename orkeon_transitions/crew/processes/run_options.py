@@ -7,9 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from orkeon_transitions.crew.checks import Checker
 from orkeon_transitions.crew.executors import AgentExecutor
+from orkeon_transitions.crew.human import Human
 from orkeon_transitions.crew.mounts import Mounts
 from orkeon_transitions.crew.observing import CrewObserver
+from orkeon_transitions.crew.pacing import Paces
 from orkeon_transitions.crew.recording import RunRecorder
 from orkeon_transitions.crew.run_log import RecordedMachine
 
@@ -38,6 +41,9 @@ class RunOptions:
         unavailable: Keys of agents that are out of service.
         recorder: Writes the run down, or None.
         recorded: What another process has done of the run.
+        human: Who can be asked, or None.
+        checker: Holds outputs against rules.
+        paces: How often models may be asked, or None: as often as agents like.
     """
 
     run_id: str
@@ -51,3 +57,6 @@ class RunOptions:
     unavailable: Collection[str] = ()
     recorder: RunRecorder | None = None
     recorded: Sequence[RecordedMachine] = ()
+    human: Human | None = None
+    checker: Checker = field(default_factory=Checker)
+    paces: Paces | None = None

@@ -7,14 +7,16 @@ answer of one agent among several. In a run that goes on, each piece comes back 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
+from orkeon_transitions.crew.acceptance import Acceptance, is_planned, is_shown, rules_of
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.decisions import Review
 from orkeon_transitions.crew.deliverables import Deliverable
-from orkeon_transitions.crew.executors import TaskContext
-from orkeon_transitions.crew.observing import CrewObserver
+from orkeon_transitions.crew.executors import JudgingExecutor, TaskContext
+from orkeon_transitions.crew.observing import CrewObserver, TaskWaits, tell
 from orkeon_transitions.crew.processes.run_options import RunOptions
 from orkeon_transitions.crew.resolution import TaskLimits, running_limits
 from orkeon_transitions.crew.results import TaskResult
@@ -104,6 +106,8 @@ class Workshop:
 
     def _run(self, job: Job, context: TaskContext) -> TaskRun:
         file = job.task.deliverable
+        is_task = job.task.id in self._config.tasks
+        context.human, context.turn = self._options.human, self._turn(job)
         return TaskRun(
             task=job.task,
             agent=job.agent,
@@ -112,7 +116,33 @@ class Workshop:
             observer=CrewObserver(),
             deliverable=Deliverable.of(self._options.mounts, file) if file else None,
             review=job.review,
+            is_planned=is_task and is_planned(self._config, job.agent, job.task),
+            acceptance=self._acceptance(job, context) if is_task else Acceptance(),
         )
+
+    def _acceptance(self, job: Job, context: TaskContext) -> Acceptance:
+        """What is asked of the outputs of a task of the crew, whichever piece of work gives them."""
+        executor = self._options.executor
+        judge = None
+        if isinstance(executor, JudgingExecutor):
+            judge = partial(executor.judge_output, job.agent, job.task, context)
+        return Acceptance(
+            rules_of(self._config, job.agent, job.task),
+            self._options.checker,
+            judge,
+            by_person=is_shown(self._config, job.task),
+        )
+
+    def _turn(self, job: Job) -> Callable[[], Awaitable[None]] | None:
+        """Waits until an agent may ask its model."""
+        paces, observer = self._options.paces, self._options.observer
+        if paces is None:
+            return None
+
+        def waits(seconds: float) -> None:
+            tell(observer.task_waits, TaskWaits(job.task.id, job.agent.id, seconds))
+
+        return partial(paces.turn, job.agent.id, waits)
 
     def _written_down(self, run: TaskRun, found: RecordedMachine | None) -> TaskRun:
         """Goes on where another process was, and writes down what comes next."""
