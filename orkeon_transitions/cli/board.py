@@ -15,7 +15,11 @@ if TYPE_CHECKING:
         TaskResult,
         TaskRetried,
         TaskStarted,
+        TaskText,
+        Usage,
     )
+
+LONGEST_TEXT = 300
 
 
 @dataclass(slots=True)
@@ -32,6 +36,9 @@ class TaskLine:
         began: When it was begun, on the board's clock.
         took: How many seconds it took, once it has ended.
         is_restored: Whether it goes on, or had ended, from before a run was resumed.
+        text: The end of what its model has written, as far as that is told.
+        ended: Which task of the run it was to end, from 1; 0: it has not.
+        usage_now: Gives what it has spent, while it runs.
     """
 
     task: str
@@ -43,6 +50,23 @@ class TaskLine:
     began: float | None = None
     took: float | None = None
     is_restored: bool = False
+    text: str = ""
+    ended: int = 0
+    usage_now: Callable[[], Usage] | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What it has spent so far."""
+        from orkeon_transitions.crew import Usage
+
+        if self.result is not None:
+            return self.result.usage
+        return Usage() if self.usage_now is None else self.usage_now()
+
+    @property
+    def last_words(self) -> str:
+        """The last line of its text with something in it."""
+        return self.text.rstrip().rpartition("\n")[2].strip()
 
     @property
     def state(self) -> str:
@@ -62,6 +86,9 @@ class Board:
         clock: Gives seconds; only differences count.
         changed: Called after each change with the line, for those who do not look by themselves.
         result: The run's result; partial where the run was cancelled or stopped by an error.
+        wants_text: Whether the text of models is told while they write it.
+        writing: The task whose model wrote last.
+        ended: How many tasks have ended.
     """
 
     crew: str
@@ -70,6 +97,9 @@ class Board:
     changed: Callable[[TaskLine], None] = field(default=lambda _: None)
     result: CrewResult | None = None
     began: float = 0.0
+    wants_text: bool = False
+    writing: TaskLine | None = None
+    ended: int = 0
 
     def __post_init__(self) -> None:
         self.began = self.clock()
@@ -94,13 +124,14 @@ class Board:
             task_restored=self._restored,
             task_retried=self._retried,
             crew_finished=self._ended,
+            task_text=self._wrote if self.wants_text else None,
         )
 
     def _started(self, fact: TaskStarted) -> None:
         line = self.lines.setdefault(fact.task, TaskLine(fact.task, fact.agent))
         line.agent, line.machine, line.status, line.retried = fact.agent, fact.machine, "running", None
         line.began = self.clock() if line.began is None else line.began
-        line.is_restored = fact.is_resumed
+        line.is_restored, line.usage_now = fact.is_resumed, fact.usage
         self.changed(line)
 
     def _restored(self, fact: TaskRestored) -> None:
@@ -117,8 +148,17 @@ class Board:
     def _finished(self, result: TaskResult) -> None:
         line = self.lines.setdefault(result.id, TaskLine(result.id, result.agent or ""))
         line.status, line.result = str(result.status), result
+        self.ended += 1
+        line.ended = self.ended
+        if self.writing is line:
+            self.writing = None
         line.took = None if line.began is None else self.clock() - line.began
         self.changed(line)
+
+    def _wrote(self, fact: TaskText) -> None:
+        line = self.lines[fact.task]
+        line.text = (line.text + fact.text)[-LONGEST_TEXT:]
+        self.writing = line
 
     def _ended(self, result: CrewResult) -> None:
         self.result = result

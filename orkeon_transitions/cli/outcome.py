@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orkeon_transitions.cli.live import seconds
 from orkeon_transitions.cli.screen import Screen
-from orkeon_transitions.cli.words import STATUS_STYLES, visible, work_done
+from orkeon_transitions.cli.words import STATUS_STYLES, seconds, visible, work_done
 
 if TYPE_CHECKING:
     from orkeon_transitions.cli.board import Board

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orkeon_transitions.cli.live import seconds
 from orkeon_transitions.cli.screen import Mistake
-from orkeon_transitions.cli.words import visible, work_done
+from orkeon_transitions.cli.words import seconds, visible, work_done
 
 if TYPE_CHECKING:
     from orkeon_transitions.cli.board import Board, TaskLine

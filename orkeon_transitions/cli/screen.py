@@ -10,7 +10,7 @@ import io
 import json
 import os
 import sys
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,7 +21,7 @@ from orkeon_transitions.cli.tables import Table, aligned, drawn
 from orkeon_transitions.cli.words import SEVERITY_STYLES, visible, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -51,6 +51,7 @@ class Screen:
         self.plain = bool(os.environ.get("NO_COLOR"))
         self.debug = bool(os.environ.get("ORKEON_DEBUG"))
         self._hushed: TextIO | None = None
+        self._pause: Callable[[], AbstractContextManager[None]] = nullcontext
         self._warned: set[str] = set()
 
     def result(self, text: str = "", *, style: str | None = None) -> None:
@@ -58,7 +59,7 @@ class Screen:
         self._write(self._fitted(self.colored(text, style), sys.stdout) + "\n")
 
     def raw(self, text: str) -> None:
-        """Writes a text as it is, whoever looks: what is to be read by a program, such as a file's content."""
+        """Writes a text as it is, whoever looks, such as a file's content."""
         self._write(text)
 
     def json(self, document: Any) -> None:
@@ -119,6 +120,19 @@ class Screen:
         with suppress(OSError, ValueError):
             text = self._fitted(text, sys.stderr)
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - the one place that writes messages
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Takes what moves off the terminal while a person is asked something there."""
+        return self._pause()
+
+    @contextmanager
+    def pausing(self, pause: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+        """Says how that is done, while something moves."""
+        self._pause = pause
+        try:
+            yield
+        finally:
+            self._pause = nullcontext
 
     def draws(self, stream: TextIO | None) -> bool:
         """Whether a person looks at this stream."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orkeon_transitions.cli.app import Command
-from orkeon_transitions.cli.live import seconds
+from orkeon_transitions.cli.words import seconds
 
 if TYPE_CHECKING:
     from orkeon_transitions.store import MachineStore

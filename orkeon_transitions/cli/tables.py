@@ -56,17 +56,20 @@ def aligned(table: Table) -> list[str]:
     ]
 
 
-def fitting(needs: dict[str, int], spare: Iterable[str], width: int) -> list[str]:
+def fitting(
+    needs: dict[str, int], spare: Iterable[str], width: int, *, around: int = AROUND
+) -> list[str]:
     """The columns that stay in a frame of some width: spare ones go, one after another, until the rest fits.
 
     Args:
         needs: How wide each column's cells are.
         spare: Which may go, the first one first.
         width: Of the terminal.
+        around: How much room each column takes besides.
     """
     left = dict(needs)
     for name in spare:
-        if sum(left.values()) + AROUND * len(left) + 1 <= width:
+        if sum(left.values()) + around * len(left) + 1 <= width:
             break
         left.pop(name, None)
     return list(left)

@@ -33,6 +33,30 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def seconds(amount: float) -> str:
+    """A time for people: `5 ms`, `0.4 s`, `12 s`, `2:05`, `1:02:03`."""
+    if amount < 0.0995:
+        return f"{amount * 1000:.0f} ms"
+    if amount < 59.5:
+        return f"{amount:.1f} s" if amount < 9.95 else f"{amount:.0f} s"
+    minutes, rest = divmod(round(amount), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def amount(number: float) -> str:
+    """A number in little room: `812`, `1.2k`, `16k`, `2.5M`."""
+    if number < 1000:
+        return f"{number:.0f}"
+    for unit in ("k", "M"):
+        number /= 1000
+        if number < 9.95:
+            return f"{number:.1f}{unit}"
+        if number < 999.5:
+            break
+    return f"{number:.0f}{unit}"
+
+
 def work_done(result: CrewResult) -> tuple[str, ...]:
     """How many tasks, model requests and tool calls a run had."""
     return (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from orkeon_transitions.crew.decisions import Decision
-from orkeon_transitions.crew.results import CrewResult, TaskResult
+from orkeon_transitions.crew.results import CrewResult, TaskResult, Usage
 from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.runtime.callbacks import is_async, is_generator
 
@@ -30,12 +30,14 @@ class TaskStarted:
         agent: The agent's key.
         machine: The task's machine, for looking at (`state`, `circuit_status`), never for firing.
         is_resumed: Whether another process has worked on it before, on this machine.
+        usage: Gives what was spent on the task so far, at any time.
     """
 
     task: str
     agent: str
     machine: AsyncTaskExecution
     is_resumed: bool = False
+    usage: Callable[[], Usage] = Usage
 
 
 @dataclass(frozen=True, slots=True)

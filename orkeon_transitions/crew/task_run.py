@@ -97,7 +97,13 @@ class TaskRun:
             self.context.on_text = self._wrote
         tell(
             self.observer.task_started,
-            TaskStarted(self.task.id, self.agent.id, self._machine, self.context.is_resumed),
+            TaskStarted(
+                self.task.id,
+                self.agent.id,
+                self._machine,
+                self.context.is_resumed,
+                usage=lambda: self.context.usage,
+            ),
         )
         try:
             await self._drive()
