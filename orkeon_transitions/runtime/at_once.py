@@ -97,7 +97,6 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
             if before is not None and (answer := find_action(machine, before)(event)) is not None:
                 refuse_awaitable(answer, f"the action '{before}'")
             result: TransitionResult = new(TransitionResult)
-            event.result = result
             result._outcome = outcome
             result._ordinal = ordinal = record.ordinal + 1
             result._transition_count = count = record.transitions + 1
@@ -105,13 +104,16 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
             result._error = None
             now = record.clock()
             deadline = now + (record.patience if timeout is None else timeout)
+            if deadline > record.run_ends:  # noqa: PLR1730 (`min` costs more than an action)
+                deadline = record.run_ends
             # Plain stores from here to `settled`: no signal and no thread comes in between.
+            event.result = result
+            record.deadline = deadline
             record.ordinal = ordinal
             record.visits[place] = visits
             record.state = dest
             record.moves = there
             record.entered_at = now
-            record.deadline = min(record.run_ends, deadline)
             record.transitions = count
             record.visit = ordinal
             record.settled = ordinal

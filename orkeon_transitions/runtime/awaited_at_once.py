@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import isawaitable
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.facts import TransitionResult
@@ -38,11 +39,13 @@ async def make_awaited(
         if isinstance(choice, Move) and not may_not_enter(record, choice):
             event.to_state = choice.outcome.to_state
             for name in choice.before:
-                if (answer := action_of(machine, name)(event)) is not None and isawaitable(answer):
+                answer = action_of(machine, name)(event)
+                if type(answer) is CoroutineType or (answer is not None and isawaitable(answer)):
                     await answer
             result = settle(machine, record, choice, event)
             for name in choice.after:
-                if (answer := action_of(machine, name)(event)) is not None and isawaitable(answer):
+                answer = action_of(machine, name)(event)
+                if type(answer) is CoroutineType or (answer is not None and isawaitable(answer)):
                     await answer
             return result
     except BaseException as error:
@@ -66,7 +69,7 @@ async def _choose_awaited(machine: Machine, event: MoveEvent) -> Move | list[Obj
         for name, wanted in move.guards:
             try:
                 answer = guard_of(machine, name)(event)
-                if answer is not wanted and isawaitable(answer):
+                if type(answer) is CoroutineType or (answer is not wanted and isawaitable(answer)):
                     answer = await answer
                 objection = (
                     None if answer is wanted else objection_to(machine.definition, name, wanted, answer)

@@ -333,10 +333,10 @@ class MachineBase(Generic[S, E]):
         # Type checkers see the triggers that a class declares (`submit: Trigger`), and find a slip in others.
         def __getattr__(self, name: str) -> BoundTrigger:
             # A name of our own is missing only while the machine is made.
-            definition = None if name.startswith("_") else self._plan.definition
-            if definition is not None and name in definition.triggers:
+            is_ours = name.startswith("_")
+            if not is_ours and name in self._plan.callable:
                 return BoundTrigger(self, name)
-            kind = type(self).__name__
+            kind, definition = type(self).__name__, None if is_ours else self._plan.definition
             hint = nearest(name, definition.triggers) if definition is not None else None
             meant = f", did you mean '{hint}'?" if hint else ""
             message = f"'{kind}' has no attribute or trigger '{name}'{meant}"

@@ -112,12 +112,11 @@ def settle(machine: Machine, record: Record, move: Move, event: MoveEvent) -> Tr
         with machine._writing:
             for name, value in fields.items():
                 setattr(machine, name, value)
-            event.result = result
-            _write(machine, record, move)
+            _write(machine, record, move, event, result)
     else:
-        event.result = result
-        _write(machine, record, move)
-    record.put_down("transition", event.told)
+        _write(machine, record, move, event, result)
+    if (listeners := record.listeners) is not None:
+        listeners.put("transition", event.told)
     if plan.hears:
         machine._written(event, result)
     if move.dest is not None:
@@ -126,9 +125,10 @@ def settle(machine: Machine, record: Record, move: Move, event: MoveEvent) -> Tr
     return result
 
 
-def _write(machine: Machine, record: Record, move: Move) -> None:
+def _write(machine: Machine, record: Record, move: Move, event: MoveEvent, result: TransitionResult) -> None:
     ordinal = record.ordinal + 1
     if move.dest is None:
+        event.result = result
         record.ordinal = ordinal
         record.transitions += 1
         record.settled = ordinal
@@ -137,8 +137,11 @@ def _write(machine: Machine, record: Record, move: Move) -> None:
     if machine._plan.has_clocks:
         patience = machine._state_clock(move.dest).timeout_under(machine.policy) or math.inf
     now = record.clock()
-    deadline = min(now + patience, record.run_ends)
+    deadline = now + patience
+    if deadline > record.run_ends:  # noqa: PLR1730 (`min` costs more than an action)
+        deadline = record.run_ends
     # Plain stores from here to `settled`, as in `_common`.
+    event.result = result
     record.ordinal = ordinal
     record.visits[move.place] += 1
     record.state = move.dest

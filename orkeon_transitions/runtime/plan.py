@@ -79,6 +79,7 @@ class Plan:
         engine: The `transitions` machine that they all fire.
         states: The Enum's members by text, if the states have an Enum.
         triggers: The Enum's members by text, if the triggers have an Enum.
+        callable: The triggers' texts, each of which calls one by its name.
         names: The states in the order of the definition.
         places: The place of each state in that order.
         moves: What may be made at once, by state.
@@ -92,6 +93,7 @@ class Plan:
     engine: Any
     states: Mapping[str, Any]
     triggers: Mapping[str, Any]
+    callable: frozenset[str]
     names: tuple[str, ...]
     places: Mapping[str, int]
     moves: Mapping[str, Moves]
@@ -123,6 +125,7 @@ def plan_for(
         engine=machine_class._engine_for(definition),
         states=members_of(states),
         triggers=members_of(triggers),
+        callable=frozenset(definition.triggers),
         names=names,
         places={name: place for place, name in enumerate(names)},
         moves={name: {} for name in names},

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # A limit trips when *more* than allowed has passed, so the timer rings a moment after.
 MOMENT = 0.001
+# A record's deadline is so much too early at most: its margin, and what adding floats loses.
+SLACK = 0.0015
 # A clock that was passed in may be slower than the loop's: then the timer looks again, but not too often.
 LOOK_AGAIN = 0.01
 # What the timer does may fail, as a journal on a full disk does.
@@ -33,7 +35,7 @@ class Watch:
         """Whether the timer, in the loop that runs, rings before a moment of the machine's clock, if ever."""
         if deadline == math.inf or self._timer is None:
             return deadline == math.inf and self._timer is None
-        return self._due <= deadline + MOMENT and self._is_at_home()
+        return self._due <= deadline + SLACK and self._is_at_home()
 
     def _is_at_home(self) -> bool:
         try:
@@ -84,6 +86,7 @@ class Watch:
         except RuntimeError:
             return
         self._loop, self._timer = loop, loop.call_later(0, self._look)
+        self._due = -math.inf
 
     def disarm(self) -> None:
         """Stops the timer."""
