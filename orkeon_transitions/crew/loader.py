@@ -205,13 +205,16 @@ class _CrewReader:
         return is_async
 
     def _servers(self, block: Block) -> dict[str, McpServer]:
-        """The MCP servers; that a run may start a program is told before it does."""
+        """The MCP servers; what a run may start, and what it tells of its surroundings, is told before."""
         at = block.at("mcp_servers")
         servers = read_servers(self._source, block.get("mcp_servers"), at)
         for name, server in servers.items():
             if server.command:
                 message = f"a run that needs it starts the program '{server.command}'"
                 self.findings.append(self._source.finding("note", (*at, name), "starts-program", message))
+            if server.variables:
+                message = f"a run that needs it gives it {', '.join(server.variables)} of your environment"
+                self.findings.append(self._source.finding("note", (*at, name), "gives-variables", message))
         return servers
 
     def _tools(self, block: Block) -> tuple[str, ...]:

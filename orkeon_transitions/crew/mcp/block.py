@@ -50,14 +50,19 @@ class McpServer:
         """What is started or asked, in words; nothing that comes from the environment is in it."""
         return " ".join([self.command, *self.args]) if self.command else self.url
 
+    @property
+    def variables(self) -> list[str]:
+        """The variables of ours that it is given."""
+        return list(dict.fromkeys(found[1] for found in self._asked()))
+
     def missing_variables(self, environment: Mapping[str, str]) -> list[str]:
         """The variables that it is to be given and that are not set."""
-        asked = [
-            found
-            for text in (*self.env.values(), *self.headers.values())
-            for found in _VARIABLE.finditer(text)
-        ]
-        return list(dict.fromkeys(one[1] for one in asked if one[2] is None and one[1] not in environment))
+        asked = (found[1] for found in self._asked() if found[2] is None)
+        return list(dict.fromkeys(name for name in asked if name not in environment))
+
+    def _asked(self) -> Iterator[re.Match[str]]:
+        for text in (*self.env.values(), *self.headers.values()):
+            yield from _VARIABLE.finditer(text)
 
 
 def expanded(texts: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:

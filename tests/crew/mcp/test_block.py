@@ -22,9 +22,11 @@ def test_a_program_and_a_url_are_read():
     assert (search.url, search.tools, search.place) == ("https://h/mcp", ("x",), "https://h/mcp")
     assert search.missing_variables({}) == ["T"]
     assert search.missing_variables({"T": ""}) == []
-    (note,) = crew.findings
-    assert (note.severity, note.code, note.line) == ("note", "starts-program", 2)
-    assert note.message == "a run that needs it starts the program 'npx'"
+    starts, gives = crew.findings
+    assert (starts.severity, starts.code, starts.line) == ("note", "starts-program", 2)
+    assert starts.message == "a run that needs it starts the program 'npx'"
+    assert (gives.severity, gives.code, gives.line) == ("note", "gives-variables", 3)
+    assert gives.message == "a run that needs it gives it T of your environment"
 
 
 def test_none_is_fine():

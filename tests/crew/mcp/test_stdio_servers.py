@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orkeon_transitions.crew import load_crew
+from orkeon_transitions.crew import ModelReply, load_crew
 from orkeon_transitions.errors import OrkeonError
 from tests.crew.scripted import ScriptedModel, calls, one_answer_each, path_of
 
@@ -179,6 +179,21 @@ def test_a_server_that_dies_in_a_call_is_started_again_for_the_retry(lives):
     assert result.tasks["t"].attempts == 2
     assert model.answers[-1] == "alive again"
     assert one_answer_each(model.asked[-1])
+    assert len(begun(lives)) == 2
+
+
+def test_tasks_that_share_a_server_that_dies_each_go_on(lives):
+    class Persistent(ScriptedModel):
+        async def reply(self, messages, tools):
+            answers = [message.content for message in messages if message.role == "tool"]
+            if answers and answers[-1] == "alive again":
+                return ModelReply("done")
+            return calls("s_die_once")
+
+    crew = crew_with(["s.die_once"], "--lives", lives, process="parallel", tasks=["t", "u", "v", "w"])
+    result = crew.run_sync(model=Persistent())
+    assert result.success, result.error
+    assert {task.output for task in result.tasks.values()} == {"done"}
     assert len(begun(lives)) == 2
 
 

@@ -145,6 +145,18 @@ def test_the_next_address_is_tried_where_nobody_listens():
             get(f"http://none.example:{server.port}/x", block(f"*:{server.port}"), names)
 
 
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        (f"http://{'a' * 70}.example/", "there is no host 'aaa"),
+        ("http://nowhere.example/", "there is no host 'nowhere.example'"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_an_answer(url, why):
+    resolve = Names(nowhere_example=[[]]) if "nowhere" in url else resolved
+    assert why in refusal(url, block("*"), resolve)
+
+
 def test_ipv6_hosts_are_reached():
     try:
         context = serving("::1", x=page("six"))
@@ -162,6 +174,7 @@ def test_ipv6_hosts_are_reached():
         *("http://127.0.0.1:{}/y", "http://localhost:1/y", "http://other.example/", "//other.example/y"),
         *(
             "file:///etc/passwd",
+            "http://[",
             "http://user:pw@localhost:{}/y",
             "gopher://localhost:{}/",
             "http://[::1]:{}/",
