@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         TaskRetried,
         TaskStarted,
         TaskText,
+        TaskWaits,
         Usage,
     )
 
@@ -39,6 +40,8 @@ class TaskLine:
         text: The end of what its model has written, as far as that is told.
         ended: Which task of the run it was to end, from 1; 0: it has not.
         usage_now: Gives what it has spent, while it runs.
+        waits: How many seconds it will wait until its model may be asked, while that is being told.
+        waits_until: When that is, on the board's clock.
     """
 
     task: str
@@ -53,6 +56,8 @@ class TaskLine:
     text: str = ""
     ended: int = 0
     usage_now: Callable[[], Usage] | None = None
+    waits: float = 0.0
+    waits_until: float = 0.0
 
     @property
     def usage(self) -> Usage:
@@ -125,6 +130,7 @@ class Board:
             task_retried=self._retried,
             crew_finished=self._ended,
             task_text=self._wrote if self.wants_text else None,
+            task_waits=self._waits,
         )
 
     def _started(self, fact: TaskStarted) -> None:
@@ -154,6 +160,13 @@ class Board:
             self.writing = None
         line.took = None if line.began is None else self.clock() - line.began
         self.changed(line)
+
+    def _waits(self, fact: TaskWaits) -> None:
+        line = self.lines.get(fact.task)
+        if line is not None:
+            line.waits, line.waits_until = fact.seconds, self.clock() + fact.seconds
+            self.changed(line)
+            line.waits = 0.0
 
     def _wrote(self, fact: TaskText) -> None:
         line = self.lines[fact.task]

@@ -82,7 +82,7 @@ def cells_of(line: TaskLine, now: float, *, ascii_only: bool) -> Cells:
     cells = {
         "task": Text(visible(line.task)),
         "agent": Text(visible(line.agent), style="dim"),
-        "state": Text(visible(line.state.replace("_", " ")), style=style),
+        "state": Text(visible(_state(line, now)), style=style),
     }
     if line.machine is None:
         return cells
@@ -100,6 +100,14 @@ def cells_of(line: TaskLine, now: float, *, ascii_only: bool) -> Cells:
         "time": Text("" if taken is None else seconds(taken), style=quiet),
         "left": _left(status, quiet) if is_running else Text(""),
     }
+
+
+def _state(line: TaskLine, now: float) -> str:
+    """The machine's state, and whether it waits for its turn."""
+    state = line.state.replace("_", " ")
+    if line.status == "running" and line.waits_until > now:
+        return f"{state}, waits {seconds(line.waits_until - now)}"
+    return state
 
 
 def _tokens(line: TaskLine, status: CircuitBreakerStatus, quiet: str) -> Text:

@@ -73,6 +73,8 @@ def _plain_line(line: TaskLine) -> str:
         return visible(
             f"{line.task}{who}: failed, to be retried ({count}): {_first_line(line.retried.result)}"
         )
+    if line.waits:
+        return visible(f"{line.task}{who}: waits {seconds(line.waits)} to ask its model (maxRpm)")
     if line.result is None:
         return visible(f"{line.task}{who}: {'goes on' if line.is_restored else 'started'}")
     took = " before" if line.took is None and line.is_restored else ""

@@ -11,6 +11,7 @@ from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
 from orkeon_transitions.cli.own_tools import tools_option
+from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
 
@@ -36,6 +37,7 @@ EXAMPLES = examples(
 )
 @click.option("--take-over", is_flag=True, help="Go on though another process seems to work on it.")
 @tools_option
+@conduct_options
 @click.option("--report", metavar="FILE.md", help="Write the result down in Markdown.")
 @click.option("--diagrams", metavar="DIR", help="Draw each task's machine with the way that it took.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
@@ -53,6 +55,8 @@ def command(
     allow_changes: bool,
     take_over: bool,
     own_tools: list[Tool],
+    concurrency: int | None,
+    no_input: bool,
     report: str | None,
     diagrams: str | None,
     as_json: bool,
@@ -61,8 +65,8 @@ def command(
 
     What had ended is not done again. A task that was under way goes on from its machine's last transition,
     with what was left of its limits. A crew file or inputs that have changed are named and refused, unless
-    --allow-changes is given. A run that has ended is exit code 2, and so is one that another process works
-    on; the other exit codes are those of `orkeon run`.
+    --allow-changes is given. What a person had been asked is asked again. A run that has ended is exit code
+    2, and so is one that another process works on; the other exit codes are those of `orkeon run`.
     """
     screen = current_screen()
     asked = wanted(model, base_url)
@@ -87,6 +91,8 @@ def command(
                 take_over=take_over,
                 model=asked,
                 observer=observer,
+                concurrency=concurrency,
+                ask_human=person(screen, no_input=no_input),
             ),
             outputs,
             around=opened,

@@ -12,6 +12,7 @@ from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
 from orkeon_transitions.cli.own_tools import tools_option
+from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
 
@@ -39,6 +40,7 @@ EXAMPLES = examples(
 @store_option(required=False, text="Keep the run in a store, so that `orkeon resume` can go on with it")
 @click.option("--run-id", metavar="NAME", help="The run's own name; made up if left out.")
 @tools_option
+@conduct_options
 @click.option("--report", metavar="FILE.md", help="Write the result down in Markdown.")
 @click.option("--diagrams", metavar="DIR", help="Draw each task's machine with the way that it took.")
 @click.option("--strict", is_flag=True, help="Refuse a crew file with unknown keys.")
@@ -56,6 +58,8 @@ def command(
     url: str | None,
     run_id: str | None,
     own_tools: list[Tool],
+    concurrency: int | None,
+    no_input: bool,
     report: str | None,
     diagrams: str | None,
     strict: bool,
@@ -66,6 +70,9 @@ def command(
     Progress goes to standard error, the result to standard output. Ctrl-C cancels the tasks and says what was
     done; pressed again, it ends the program at once. A journal that cannot be opened is exit code 2; one that
     cannot be written stops the run, exit code 1.
+
+    Where a task has humanInput or an agent asks a question, the person at the terminal is asked. Without one,
+    or with --no-input, a crew that needs a person's consent is refused, and a question is answered with that.
 
     A store keeps the run whatever ends it; the inputs and the outputs of the tasks are kept in there, and
     nothing of what models and tools have said to each other.
@@ -78,7 +85,8 @@ def command(
     loaded = load(screen, crew, strict=strict, tools=own_tools)
     resumable = None
     with ExitStack() as opened:
-        options: dict[str, Any] = {"run_id": run_id, "model": asked}
+        options: dict[str, Any] = {"run_id": run_id, "model": asked, "concurrency": concurrency}
+        options["ask_human"] = person(screen, no_input=no_input)
         if journal is not None:
             from orkeon_transitions.store import JsonlJournal
 

@@ -121,6 +121,12 @@ class Screen:
             text = self._fitted(text, sys.stderr)
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - the one place that writes messages
 
+    def prompt(self, text: str) -> None:
+        """Writes the beginning of a line that a person will end."""
+        if sys.stderr is not None:
+            with suppress(OSError, ValueError):
+                print(text, end="", file=sys.stderr, flush=True)  # noqa: T201 - as for `message`
+
     def paused(self) -> AbstractContextManager[None]:
         """Takes what moves off the terminal while a person is asked something there."""
         return self._pause()

@@ -31,6 +31,7 @@ from orkeon_transitions.crew.observing import (
     TaskRetried,
     TaskStarted,
     TaskText,
+    TaskWaits,
 )
 from orkeon_transitions.crew.offline import OfflineModel
 from orkeon_transitions.crew.packaged import example_names
@@ -96,6 +97,7 @@ __all__ = [
     "TaskRunStatus",
     "TaskStarted",
     "TaskText",
+    "TaskWaits",
     "Tool",
     "ToolCall",
     "ToolError",
