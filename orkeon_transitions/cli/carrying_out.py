@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from orkeon_transitions.cli.report import report_file, report_text
 from orkeon_transitions.cli.screen import Mistake, Screen
 from orkeon_transitions.cli.subjects import looks_like
 from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, StaleMachineError, place_text
+from orkeon_transitions.facts import error_text
 
 if TYPE_CHECKING:
     from orkeon_transitions.crew import Crew, CrewObserver, CrewResult, Tool
@@ -97,11 +99,11 @@ def carry_out(
     """
     board = Board.of(crew.name, [(task.id, task.agent) for task in crew.tasks.values()])
     deliverables = Deliverables(crew, inputs)
-    error: OrkeonError | None = None
+    error: Exception | None = None
     with around or nullcontext():
         try:
             result = _watched(screen, board, start)
-        except OrkeonError as raised:
+        except Exception as raised:
             if board.result is None:
                 raise
             result, error = board.result, raised
@@ -112,10 +114,14 @@ def carry_out(
         screen.json(result_document(result, deliverables, board))
     else:
         show_result(screen, result, deliverables, board)
-    if outputs.report is not None:
-        _write(outputs.report, report_text(crew, result, deliverables, board))
-    if outputs.pictures is not None:
-        draw_tasks(screen, outputs.pictures, result, board)
+    stopped = None if error is None else error_text(error)
+    _write_down(
+        outputs,
+        draw=lambda folder: draw_tasks(screen, folder, result, board),
+        text=lambda drawn: report_text(crew, result, deliverables, board, pictures=drawn, stopped=stopped),
+    )
+    if error is not None and not isinstance(error, OrkeonError):
+        raise error
     if error is not None:
         screen.say("error", f"the run was stopped: {error}")
     is_over = error is None and result.status != "cancelled"
@@ -134,6 +140,23 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise click.BadParameter(f"'{text}' is not of the form KEY=VALUE", param_hint="'--input'")
     return key.strip(), value
+
+
+def _write_down(
+    outputs: Outputs,
+    draw: Callable[[Path], Mapping[str, Path]],
+    text: Callable[[Mapping[str, str]], str],
+) -> None:
+    """Draws the pictures and writes the report that shows them, which is there even if a picture fails."""
+    drawn: Mapping[str, Path] = {}
+    try:
+        if outputs.pictures is not None:
+            drawn = draw(outputs.pictures)
+    finally:
+        if outputs.report is not None:
+            beside = outputs.report.parent
+            links = {task: os.path.relpath(path, beside) for task, path in drawn.items()}
+            _write(outputs.report, text(links))
 
 
 def _write(path: Path, text: str) -> None:

@@ -31,22 +31,32 @@ def picture_folder(name: str) -> Path:
     return path
 
 
-def draw_tasks(screen: Screen, folder: Path, result: CrewResult, board: Board) -> None:
-    """Draws every task that was begun: SVG, or Mermaid where there is nothing to lay out SVG with."""
+def draw_tasks(screen: Screen, folder: Path, result: CrewResult, board: Board) -> dict[str, Path]:
+    """Draws every task that was begun: SVG, or Mermaid where there is nothing to lay out SVG with.
+
+    Returns:
+        The picture of each.
+    """
     drawn = [task for task in result.tasks.values() if task.history]
+    pictures = {}
     for task, name in zip(drawn, _file_names(task.id for task in drawn), strict=True):
+        path = folder / f"{name}.svg"
         try:
-            _draw(task, folder / f"{name}.svg", board)
+            _draw(task, path, board)
         except MissingExtraError as error:
             screen.warn(f"the pictures are drawn as Mermaid (.mmd): {error}")
-            _draw(task, folder / f"{name}.mmd", board)
+            path = folder / f"{name}.mmd"
+            _draw(task, path, board)
+        pictures[task.id] = path
+    return pictures
 
 
 def _draw(task: TaskResult, path: Path, board: Board) -> None:
     from orkeon_transitions.diagrams import render
     from orkeon_transitions.machines import machine_definition
 
-    reason = board.lines[task.id].machine.circuit_status.broken_reason
+    machine = board.lines[task.id].machine
+    reason = None if machine is None else machine.circuit_status.broken_reason
     snapshot = {"state": task.state, "trip": {"reason": reason} if reason else None}
     render(machine_definition("task_execution"), path, snapshot=snapshot, trace=task.history)
 

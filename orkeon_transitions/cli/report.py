@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+from orkeon_transitions.cli.limits_used import limits_used
 from orkeon_transitions.cli.screen import Mistake
 from orkeon_transitions.cli.words import seconds, visible, work_done
 
 if TYPE_CHECKING:
-    from orkeon_transitions.cli.board import Board, TaskLine
+    from orkeon_transitions.cli.board import Board
     from orkeon_transitions.cli.deliverables import Deliverables
-    from orkeon_transitions.crew import Crew, CrewResult, MachineRun, TaskResult
+    from orkeon_transitions.crew import Crew, CrewResult, MachineRun, TaskResult, Usage
 
-COLUMNS = ("task", "agent", "status", "attempts", "transitions", "tool calls", "time")
-LIMITS = ("task", "transitions", "most visits of a state", "retries", "tool calls in a round")
+COLUMNS = ("task", "agent", "status", "attempts", "transitions", "tool calls", "tokens", "time")
+DECISIONS = ("what", "by", "task", "choice", "round", "why")
 # What Markdown would take for a mark of its own.
 MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -37,30 +40,55 @@ def report_file(name: str) -> Path:
     return path
 
 
-def report_text(crew: Crew, result: CrewResult, deliverables: Deliverables, board: Board) -> str:
-    """The whole report."""
+def report_text(
+    crew: Crew,
+    result: CrewResult,
+    deliverables: Deliverables,
+    board: Board,
+    *,
+    pictures: Mapping[str, str] | None = None,
+    stopped: str | None = None,
+) -> str:
+    """The whole report.
+
+    Args:
+        crew: The crew.
+        result: What the run gave, or as much as there is of it.
+        deliverables: The files that it promises.
+        board: What was seen of it.
+        pictures: Where each task's picture is, as seen from the report.
+        stopped: What broke the run off, if anything.
+    """
     lines = [
-        *_head(crew, result, board),
+        *_head(crew, result, board, stopped),
         *_table(COLUMNS, [_row(task, board) for task in result.tasks.values()]),
+        *_decisions(result),
         *_limits(result, board),
         *_output(result.output, "Output", "##"),
     ]
     for task in result.tasks.values():
-        lines += _task(task, deliverables.written(task.id))
+        lines += _task(task, deliverables.written(task.id), (pictures or {}).get(task.id))
     return visible("\n".join(lines)) + "\n"
 
 
-def _head(crew: Crew, result: CrewResult, board: Board) -> Iterator[str]:
-    facts = (*work_done(result), f"{result.usage.tokens:,} tokens")
+def _head(crew: Crew, result: CrewResult, board: Board, stopped: str | None) -> Iterator[str]:
     yield from (f"# {_plain(result.crew)}", "")
     if crew.config.goal:
         yield from (_plain(crew.config.goal), "")
     yield f"- Status: **{result.status}** in {seconds(board.elapsed)}"
     yield f"- Process: {crew.config.process}; run `{result.run_id}`"
-    yield f"- {', '.join(facts)}"
+    yield f"- {', '.join(work_done(result))}, {_spent(result.usage)}"
+    if stopped is not None:
+        yield f"- The run was stopped: {_plain(stopped)}"
     if result.error:
         yield f"- Why: {_plain(result.error)}"
     yield ""
+
+
+def _spent(usage: Usage) -> str:
+    """`1,234 tokens (1,000 read, 234 written), $0.0123`."""
+    money = f", ${usage.usd:.4f}" if usage.usd else ""
+    return f"{usage.tokens:,} tokens ({usage.input_tokens:,} read, {usage.output_tokens:,} written){money}"
 
 
 def _row(task: TaskResult, board: Board) -> tuple[str, ...]:
@@ -72,36 +100,32 @@ def _row(task: TaskResult, board: Board) -> tuple[str, ...]:
         str(task.attempts),
         str(len(task.history)),
         str(task.usage.tool_calls),
+        f"{task.usage.tokens:,}",
         "" if took is None else seconds(took),
     )
 
 
 def _limits(result: CrewResult, board: Board) -> Iterator[str]:
     """How much of its limits the last machine of each task used."""
-    rows = [_used(board.lines[task]) for task in result.tasks if board.lines[task].machine is not None]
+    columns, rows = limits_used((task, board.lines[task.id]) for task in result.tasks.values())
     if rows:
         yield from ("## Limits used", "")
-        yield from _table(LIMITS, rows)
+        yield from _table(columns, [[row.get(name, "") for name in columns] for row in rows])
 
 
-def _used(line: TaskLine) -> tuple[str, ...]:
-    status, used = line.machine.circuit_status, line.machine.guard_context
-    policy = status.policy
-    visits = max(status.state_visit_histogram.values(), default=0)
-    return (
-        line.task,
-        _of(status.total_transitions, policy.max_transitions),
-        _of(visits, policy.max_state_visits),
-        f"{used.retry_count} of {used.max_retries}",
-        f"{used.tool_call_count} of {used.max_tool_calls_per_round}",
-    )
+def _decisions(result: CrewResult) -> Iterator[str]:
+    """What was decided on the way, where the process decides."""
+    if not result.decisions:
+        return
+    yield from ("## Decisions", "")
+    rows = [
+        (one.kind, one.by or "the process", one.task, one.choice, str(one.round), one.why)
+        for one in result.decisions
+    ]
+    yield from _table(DECISIONS, rows)
 
 
-def _of(used: int, most: int) -> str:
-    return f"{used} of {most}" if most else f"{used}, no limit"
-
-
-def _task(task: TaskResult, deliverable: Path | None) -> Iterator[str]:
+def _task(task: TaskResult, deliverable: Path | None, picture: str | None) -> Iterator[str]:
     who = f" by {_plain(task.agent)}" if task.agent else ""
     yield from (f"## {_plain(task.id)}: {task.status}{who}", "")
     if task.error:
@@ -112,7 +136,11 @@ def _task(task: TaskResult, deliverable: Path | None) -> Iterator[str]:
         begun = "Begun" if number == 1 else "Begun again"
         why = f" ({_plain(machine.error)})" if machine.error and len(task.machines) > 1 else ""
         yield f"- {begun} by {_plain(machine.agent)}: {_path(machine)}{why}"
+    if picture is not None:
+        yield f"- Picture: [{_plain(picture)}]({_link(picture)})"
     yield ""
+    if picture is not None and not picture.endswith(".mmd"):
+        yield from (f"![The way that {_plain(task.id)} took]({_link(picture)})", "")
     yield from _output(task.output, "Output", "###")
 
 
@@ -128,6 +156,11 @@ def _output(output: str, title: str, level: str) -> Iterator[str]:
     longest = max(map(len, re.findall(r"`+", output)), default=0)
     fence = "`" * max(3, longest + 1)
     yield from (f"{level} {title}", "", fence, output.rstrip("\n"), fence, "")
+
+
+def _link(path: str) -> str:
+    """A path as the target of a link, whatever is in it."""
+    return quote(path.replace(os.sep, "/"), safe="/.-_~")
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

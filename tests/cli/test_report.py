@@ -1,11 +1,19 @@
 """`orkeon run --report FILE.md --diagrams DIR`: a run in Markdown and in pictures."""
 
+import asyncio
 import importlib
+import os
 import re
+import signal
+from urllib.parse import unquote
 
 import pytest
 
-from orkeon_transitions.crew import OfflineModel
+from orkeon_transitions.cli.board import Board
+from orkeon_transitions.cli.deliverables import Deliverables
+from orkeon_transitions.cli.report import report_text
+from orkeon_transitions.crew import CrewResult, CrewRunStatus, ModelReply, OfflineModel, Usage, load_crew
+from orkeon_transitions.crew.decisions import Decision
 from orkeon_transitions.errors import MissingExtraError
 
 EXAMPLE = "102-graph-orchestration"
@@ -41,8 +49,15 @@ def test_the_example_shows_its_retry_in_the_report(orkeon, folder):
     assert "- Status: **completed** in " in text
     assert "- Process: graph; run `" in text
     collect = next(row for row in rows(text) if row[0] == "collect")
-    assert collect[:6] == ["collect", "collector", "completed", "2", "8", "2"]
-    assert ["collect", "5 of 462", "2 of 154", "0 of 0", "1 of 10"] in rows(section(text, "Limits used"))
+    assert collect[:7] == ["collect", "collector", "completed", "2", "8", "2", "401"]
+    names, _, *limits = rows(section(text, "Limits used"))
+    used = dict(zip(names, limits[0], strict=True))
+    assert used.pop("longest in a state").endswith(" of 2:00")
+    assert used.pop("in all").endswith(" of 10:00")
+    assert used == {
+        "task": "collect", "transitions": "5 of 462", "most visits of a state": "2 of 154",
+        "retries": "0 of 0", "tool calls in a round": "1 of 10", "outputs sent back": "0 of 3",
+    }  # fmt: skip
     said = section(text, "collect: completed by collector")
     assert "- Begun by collector: assigned → executing → tool_calling → failed (tool" in said
     assert "dropped the connection" in said
@@ -65,7 +80,7 @@ def test_a_run_that_failed_has_its_report_too(orkeon, little_crew, folder, monke
     assert done.code == 1
     text = (folder / "r.md").read_text(encoding="utf-8")
     assert "- Why: task 'look' failed: ConnectionError: no \\*network\\* at \\| all" in text
-    assert ["write", "writer", "skipped", "0", "0", "0", ""] in rows(text)
+    assert ["write", "writer", "skipped", "0", "0", "0", "0", ""] in rows(text)
     assert "## write: skipped by writer" in text
     assert "- Why: it needs 'look', which came to no good end" in text
     assert "### Output" not in text
@@ -165,3 +180,107 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_run(orkeon, little_c
     done = orkeon("run", "little.yaml", "--diagrams", "file")
     assert (done.code, done.out) == (2, "")
     assert "cannot be a folder for pictures" in done.err
+
+
+# ---- all together
+def test_the_report_shows_the_pictures_from_where_it_lies(orkeon, little_crew, folder):
+    (folder / "docs").mkdir()
+    done = orkeon("run", "little.yaml", "--report", "docs/r.md", "--diagrams", "my pictures")
+    assert done.code == 0
+    text = (folder / "docs" / "r.md").read_text(encoding="utf-8")
+    link = "../my%20pictures/look.svg"
+    assert f"- Picture: [../my pictures/look.svg]({link})" in section(text, "look: ")
+    assert f"![The way that look took]({link})" in section(text, "look: ")
+    assert (folder / "docs" / unquote(link)).is_file()
+
+
+def test_a_picture_as_text_is_linked_and_not_shown(orkeon, little_crew, folder, monkeypatch):
+    def nothing_there(*_):
+        raise MissingExtraError("There is no Graphviz.", extra="diagrams")
+
+    monkeypatch.setattr(
+        importlib.import_module("orkeon_transitions.diagrams.render"), "lay_out", nothing_there
+    )
+    orkeon("run", "little.yaml", "--report", "r.md", "--diagrams", "p")
+    text = (folder / "r.md").read_text(encoding="utf-8")
+    assert "- Picture: [p/look.mmd](p/look.mmd)" in text
+    assert "![" not in text
+
+
+def test_a_picture_that_cannot_be_written_does_not_cost_the_report(orkeon, little_crew, folder):
+    (folder / "p" / "look.svg").mkdir(parents=True)
+    done = orkeon("run", "little.yaml", "--report", "r.md", "--diagrams", "p")
+    assert done.code == 2
+    assert "look.svg" in done.err
+    assert "- Status: **completed**" in (folder / "r.md").read_text(encoding="utf-8")
+
+
+def test_tokens_and_money_are_in_the_report(orkeon, little_crew, folder, monkeypatch):
+    async def reply(self, messages, tools):
+        return ModelReply("x", (), Usage(1, 1000, 234, usd=0.0125))
+
+    monkeypatch.setattr(OfflineModel, "reply", reply)
+    text = little_crew.read_text()
+    little_crew.write_text("circuitBreaker: {meters: {tokens: 50000, usd: 0.5}}\n" + text)
+    assert orkeon("run", "little.yaml", "--report", "r.md").code == 0
+    text = (folder / "r.md").read_text(encoding="utf-8")
+    assert "2,468 tokens (2,000 read, 468 written), $0.0250" in text
+    names, _, *limits = rows(section(text, "Limits used"))
+    used = dict(zip(names, limits[0], strict=True))
+    assert (used["tokens"], used["usd"]) == ("1.2k of 50k", "0.0125 of 0.5")
+
+
+def test_decisions_are_in_the_report():
+    decision = Decision("assignment", "boss", "look", "scout", "he | knows\nit", round=2)
+    result = CrewResult("c", CrewRunStatus.COMPLETED, "", None, Usage(), {}, "r", decisions=(decision,))
+    crew = load_crew("agents: {scout: {role: S}}\ntasks:\n  look: {description: d}\n")
+    text = report_text(crew, result, Deliverables(crew, {}), Board.of("c", []))
+    assert ["assignment", "boss", "look", "scout", "2", r"he \| knows it"] in [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines()
+    ]
+
+
+def test_a_run_that_is_interrupted_has_its_report_and_pictures(orkeon, little_crew, folder, monkeypatch):
+    async def reply(self, messages, tools):
+        if "Results of earlier tasks" in messages[1].content:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.Event().wait()
+        return ModelReply("found it")
+
+    monkeypatch.setattr(OfflineModel, "reply", reply)
+    done = orkeon("run", "little.yaml", "--report", "r.md", "--diagrams", "p", "--store", "sqlite:///s.db")
+    assert done.code == 130
+    text = (folder / "r.md").read_text(encoding="utf-8")
+    assert "- Status: **cancelled**" in text
+    assert "found it" in section(text, "look: completed")
+    assert "assigned → executing → cancelled" in section(text, "write: cancelled")
+    assert sorted(file.name for file in (folder / "p").iterdir()) == ["look.svg", "write.svg"]
+    run_id = re.search(r"run `(\w+)`", text).group(1)
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    done = orkeon("resume", run_id, "--store", "sqlite:///s.db", "--report", "r2.md", "--diagrams", "p2")
+    assert done.code == 0
+    text = (folder / "r2.md").read_text(encoding="utf-8")
+    assert "- Status: **completed**" in text
+    assert "found it" in section(text, "look: completed")
+    assert sorted(file.name for file in (folder / "p2").iterdir()) == ["look.svg", "write.svg"]
+
+
+def test_a_run_that_an_error_breaks_off_has_its_report(orkeon, little_crew, folder, monkeypatch):
+    from orkeon_transitions.crew.processes.process import CrewRun
+
+    prepare = CrewRun.prepare
+
+    def breaking(self, task_id, *rest):
+        if task_id == "write":
+            raise RuntimeError("out of *luck*")
+        return prepare(self, task_id, *rest)
+
+    monkeypatch.setattr(CrewRun, "prepare", breaking)
+    done = orkeon("run", "little.yaml", "--report", "r.md", "--diagrams", "p")
+    assert done.code == 1
+    assert "unexpected RuntimeError: out of *luck*" in done.err
+    text = (folder / "r.md").read_text(encoding="utf-8")
+    assert "- The run was stopped: RuntimeError: out of \\*luck\\*" in text
+    assert "## look: completed" in text
+    assert (folder / "p" / "look.svg").is_file()
