@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from orkeon_transitions.crew import (
         CrewObserver,
         CrewResult,
+        Decision,
         TaskRestored,
         TaskResult,
         TaskRetried,
@@ -94,6 +95,8 @@ class Board:
         wants_text: Whether the text of models is told while they write it.
         writing: The task whose model wrote last.
         ended: How many tasks have ended.
+        decided: Called with each decision.
+        decision: The last one.
     """
 
     crew: str
@@ -105,6 +108,8 @@ class Board:
     wants_text: bool = False
     writing: TaskLine | None = None
     ended: int = 0
+    decided: Callable[[Decision], None] = field(default=lambda _: None)
+    decision: Decision | None = None
 
     def __post_init__(self) -> None:
         self.began = self.clock()
@@ -130,8 +135,13 @@ class Board:
             task_retried=self._retried,
             crew_finished=self._ended,
             task_text=self._wrote if self.wants_text else None,
+            decided=self._decided,
             task_waits=self._waits,
         )
+
+    def _decided(self, decision: Decision) -> None:
+        self.decision = decision
+        self.decided(decision)
 
     def _started(self, fact: TaskStarted) -> None:
         line = self.lines.setdefault(fact.task, TaskLine(fact.task, fact.agent))
@@ -154,6 +164,7 @@ class Board:
     def _finished(self, result: TaskResult) -> None:
         line = self.lines.setdefault(result.id, TaskLine(result.id, result.agent or ""))
         line.status, line.result = str(result.status), result
+        line.agent = result.agent or line.agent
         self.ended += 1
         line.ended = self.ended
         if self.writing is line:

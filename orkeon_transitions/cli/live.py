@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orkeon_transitions.cli.columns import cells_of, columns_for
 from orkeon_transitions.cli.screen import Screen
-from orkeon_transitions.cli.words import amount, counted, seconds, visible
+from orkeon_transitions.cli.words import amount, counted, decided, seconds, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +35,7 @@ def progress(screen: Screen, board: Board) -> Iterator[None]:
             yield
     else:
         board.changed = lambda line: screen.message(_plain_line(line))
+        board.decided = lambda decision: screen.message(decided(decision))
         yield
 
 
@@ -95,7 +96,7 @@ def draw(board: Board, console: Console) -> RenderableType:
     from rich.text import Text
 
     lines = list(board.lines.values())
-    shown = _chosen(lines, console.height - LINES_AROUND)
+    shown = _chosen(lines, console.height - LINES_AROUND - (board.decision is not None))
     now = board.clock()
     rows = [cells_of(line, now, ascii_only=console.options.ascii_only) for line in shown]
     columns, is_framed = columns_for(rows, console.width)
@@ -112,7 +113,7 @@ def draw(board: Board, console: Console) -> RenderableType:
         table.add_column(column.name, no_wrap=True, justify=column.justify, min_width=column.least)
     for cells in rows:
         table.add_row(*(cells.get(column.name, Text("")) for column in columns))
-    below = [*_left_out(lines, shown), *_last_text(board)]
+    below = [*_left_out(lines, shown), *_last_decision(board), *_last_text(board)]
     return Group(table, *(Text(visible(line), "dim", no_wrap=True, overflow="ellipsis") for line in below))
 
 
@@ -130,6 +131,11 @@ def _left_out(lines: Sequence[TaskLine], shown: Sequence[TaskLine]) -> Iterator[
     numbers = Counter(line.status for line in lines if line.task not in tasks)
     if numbers:
         yield f"... and {', '.join(f'{number} {status}' for status, number in numbers.items())}"
+
+
+def _last_decision(board: Board) -> Iterator[str]:
+    if board.decision is not None:
+        yield decided(board.decision)
 
 
 def _last_text(board: Board) -> Iterator[str]:

@@ -67,10 +67,10 @@ def tasks_done(run: StoredRun) -> tuple[int, int]:
 
 
 def _state_of(run: StoredRun, task: str) -> str | None:
-    """The state of a task's last machine; None: it was not begun."""
+    """The state of a task's last machine, or of the task itself where several agents have one each."""
     first = f"{run.run_id}/{task}"
     states = [state for name, state in run.states.items() if name == first or name.startswith(f"{first}#")]
-    return states[-1] if states else None
+    return states[-1] if states else run.states.get(f"{run.run_id}:task/{task}")
 
 
 def age(moment: datetime, now: datetime | None = None) -> str:

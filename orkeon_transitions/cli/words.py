@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orkeon_transitions.crew import CrewResult
+    from orkeon_transitions.crew import CrewResult, Decision
 
 SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "cyan"}
 STATUS_STYLES = {
@@ -64,6 +64,14 @@ def work_done(result: CrewResult) -> tuple[str, ...]:
         counted(result.usage.requests, "model request"),
         counted(result.usage.tool_calls, "tool call"),
     )
+
+
+def decided(decision: Decision) -> str:
+    """`t: review 2 by boss: sent back (more sugar)`."""
+    number = f" {decision.round}" if decision.round > 1 else ""
+    who = f" by {decision.by}" if decision.by else ""
+    why = f" ({' '.join(decision.why.split())})" if decision.why else ""
+    return visible(f"{decision.task}: {decision.kind}{number}{who}: {decision.choice}{why}")
 
 
 def wrapped(text: str, width: int, measure: Callable[[str], int] = len) -> str:

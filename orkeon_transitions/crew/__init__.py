@@ -19,6 +19,7 @@ from orkeon_transitions.crew.chat import (
 )
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.crew import Crew, load_crew
+from orkeon_transitions.crew.decisions import Decision
 from orkeon_transitions.crew.executors import AgentExecutor, TaskContext
 from orkeon_transitions.crew.human import AskHuman, HumanQuestion
 from orkeon_transitions.crew.models import ModelChooser, ModelNameError, ModelSettings, Price
@@ -69,6 +70,7 @@ __all__ = [
     "CrewObserver",
     "CrewResult",
     "CrewRunStatus",
+    "Decision",
     "GraphLimits",
     "HumanQuestion",
     "IdempotencyKey",

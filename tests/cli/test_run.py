@@ -211,3 +211,37 @@ def test_a_terminal_gets_the_live_table_and_a_drawn_result(on_terminal, little_c
     assert "of 2 tasks" in done.err
     assert "╭" in done.out
     assert "\x1b[32mcompleted\x1b[0m" in done.out
+
+
+def test_what_is_decided_is_shown(orkeon, folder):
+    agents = "agents: {boss: {}, a: {}, b: {}}\ntasks: {t: {description: d, agent: b}}\n"
+    (folder / "led.yaml").write_text(f"process: hierarchical\nmanagerAgent: boss\n{agents}")
+    done = orkeon("run", "led.yaml")
+    assert done.code == 0
+    assert done.err.splitlines()[:3] == [
+        "t: assignment by boss: b ([offline model] No language model was asked.)",
+        "t (b): started",
+        "t: review by boss: accepted ([offline model] No language model was asked.)",
+    ]
+    document = json.loads(orkeon("run", "led.yaml", "--json").out)
+    assert [(one["kind"], one["choice"]) for one in document["decisions"]] == [
+        ("assignment", "b"),
+        ("review", "accepted"),
+    ]
+
+
+def test_a_terminal_gets_the_last_decision_below_the_table(on_terminal, folder):
+    text = "process: consensual\nagents: {a: {}, b: {}, c: {}}\ntasks: {t: {description: d}}\n"
+    (folder / "agree.yaml").write_text(text)
+    done = on_terminal("run", "agree.yaml", columns=100)
+    assert done.code == 0
+    assert "t: consensus: a (all 3 answers are the same)" in done.err
+    assert "completed" in done.out
+
+
+def test_tasks_that_agents_agreed_on_are_done_in_the_list_of_runs(orkeon, folder):
+    text = "process: consensual\nagents: {a: {}, b: {}, c: {}}\ntasks: {t: {description: d}}\n"
+    (folder / "agree.yaml").write_text(text)
+    orkeon("run", "agree.yaml", "--store", "sqlite:///runs.db")
+    (run,) = json.loads(orkeon("runs", "--store", "sqlite:///runs.db", "--json").out)["runs"]
+    assert (run["tasks_done"], run["tasks"]) == (1, 1)
