@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         CrewObserver,
         CrewResult,
         Decision,
+        TaskMoved,
         TaskRestored,
         TaskResult,
         TaskRetried,
@@ -39,6 +40,7 @@ class TaskLine:
         took: How many seconds it took, once it has ended.
         is_restored: Whether it goes on, or had ended, from before a run was resumed.
         text: The end of what its model has written, as far as that is told.
+        is_writing: Whether what comes next belongs to that text; else it begins anew.
         ended: Which task of the run it was to end, from 1; 0: it has not.
         usage_now: Gives what it has spent, while it runs.
         waits: How many seconds it will wait until its model may be asked, while that is being told.
@@ -55,6 +57,7 @@ class TaskLine:
     took: float | None = None
     is_restored: bool = False
     text: str = ""
+    is_writing: bool = False
     ended: int = 0
     usage_now: Callable[[], Usage] | None = None
     waits: float = 0.0
@@ -135,6 +138,7 @@ class Board:
             task_retried=self._retried,
             crew_finished=self._ended,
             task_text=self._wrote if self.wants_text else None,
+            task_moved=self._moved if self.wants_text else None,
             decided=self._decided,
             task_waits=self._waits,
         )
@@ -181,8 +185,12 @@ class Board:
 
     def _wrote(self, fact: TaskText) -> None:
         line = self.lines[fact.task]
-        line.text = (line.text + fact.text)[-LONGEST_TEXT:]
+        line.text = ((line.text if line.is_writing else "") + fact.text)[-LONGEST_TEXT:]
+        line.is_writing = True
         self.writing = line
+
+    def _moved(self, fact: TaskMoved) -> None:
+        self.lines[fact.task].is_writing = False
 
     def _ended(self, result: CrewResult) -> None:
         self.result = result

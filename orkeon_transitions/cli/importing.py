@@ -51,9 +51,7 @@ def command(*, folder: str, output: str | None, force: bool, own_tools: list[Too
     if not screen.quiet:
         screen.result(f"wrote {target}")
     if target.stem in {"crew", "config"} and target.resolve().parent == imported.files[0].resolve().parent:
-        screen.say(
-            "note", f"agents and tasks now stand in the folder twice: orkeon run {target} reads one of them"
-        )
+        screen.say("note", f"the folder has agents and tasks twice now; name the file: orkeon run {target}")
 
 
 def _target(output: str, *, force: bool) -> Path:

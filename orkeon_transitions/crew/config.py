@@ -65,6 +65,7 @@ class TaskConfig:
         guardrails: What the output must be like.
         output_shape: The shape of the output, such as a JSON Schema.
         async_execution: Whether the sequential process goes on with what does not need the task meanwhile.
+        markdown: Whether the agent is asked for Markdown.
         circuit_breaker: The task's own limits, as written.
         llm_override: The model and its settings for this task, as far as they are others.
         carried: What the file says besides, by key in snake_case; it has no effect.
@@ -82,6 +83,7 @@ class TaskConfig:
     guardrails: tuple[Rule, ...] = ()
     output_shape: Rule | None = None
     async_execution: bool = False
+    markdown: bool = False
     circuit_breaker: BreakerBlock | None = None
     llm_override: ModelSettings | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)

@@ -155,16 +155,17 @@ def _transplanted(source: Source, idle: Iterable[DataPath]) -> str:
     for part in PARTS:
         transplant = Transplant.of(read_text(Source(), str(source.file_of((part,)))))
         transplant.switch_off(source.key_place(path) for path in idle if path[0] == part)
-        for path, name in _other_names(source, part):
+        # From the back: what stands before a name on its line stays where it is.
+        for path, name in reversed(list(_other_names(source, part))):
             transplant.rename(source.place(path), name, meant(name, ()))
-        # Some write `agents:` around them.
-        is_wrapped = part in source.data and source.place((part,)) != (1, 1) and _is_wrapped(transplant, part)
+        is_wrapped = _is_wrapped(transplant, part)
         head = "" if is_wrapped else f"{part}:\n"
         texts.append(f"{head}{transplant.text(indented=not is_wrapped)}")
     return "\n".join(texts)
 
 
 def _is_wrapped(transplant: Transplant, part: str) -> bool:
+    """Whether the file has `agents:` around its agents, as some write it."""
     return any(line.split("#")[0].rstrip() == f"{part}:" for line in transplant.lines)
 
 

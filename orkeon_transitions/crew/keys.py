@@ -77,13 +77,13 @@ TASK = KeyTable(
         """description expected_output agent dependencies context tools deliverable circuit_breaker
         llm_override output_file async_execution planning human_input guardrails guardrail
         guardrail_max_retries response_schema output_schema schema_inline output_json output_pydantic
-        response_model"""
+        response_model markdown"""
     ),
     later=_names(
         """converter_cls condition mcp_servers mcp llm memory execution_budget consensus callback"""
     ),
     carried=_names(
-        """verbose name id priority tags metadata cache max_iter markdown create_directory max_retries
+        """verbose name id priority tags metadata cache max_iter create_directory max_retries
         security_config allow_crewai_trigger_context"""
     ),
 )

@@ -174,6 +174,7 @@ class _CrewReader:
             tools=None if block.get("tools") is None else self._tools(block),
             deliverable=self._deliverable(block),
             async_execution=self._is_async(block),
+            markdown=block.flag("markdown", False),
             circuit_breaker=with_guardrail_retries(block, self._breaker(block)),
             llm_override=self._model(block, "llm_override"),
             carried=self._carried_by(block, TASK),

@@ -20,6 +20,7 @@ EXPECTED = "Expected output"
 FOLDERS = "Folders"
 DELIVERABLE = "Deliverable"
 FORMAT = "Answer format"
+MARKDOWN = "Markdown, without a fence around all of it."
 EARLIER = "Results of earlier tasks"
 TITLES = (TASK, EXPECTED, FORMAT, FOLDERS, DELIVERABLE, EARLIER)
 
@@ -29,9 +30,10 @@ _ANY_TITLE = "|".join(map(re.escape, TITLES))
 def system_prompt(agent: AgentConfig, crew_goal: str) -> str:
     """Who the agent is."""
     lines = [
-        f"You are {agent.role or agent.id}.",
-        agent.backstory,
-        f"Your goal: {agent.goal}" if agent.goal else "",
+        # Folded text in YAML ends with a line break.
+        f"You are {(agent.role or agent.id).strip()}.",
+        agent.backstory.strip(),
+        f"Your goal: {agent.goal.strip()}" if agent.goal else "",
         f"The crew's goal: {crew_goal}" if crew_goal else "",
         "A tool call can be refused or answer with an error: read the answer and go on without it.",
     ]
@@ -43,7 +45,7 @@ def task_prompt(task: TaskConfig, mounts: Sequence[Mount], earlier: Mapping[str,
     sections = {
         TASK: task.description,
         EXPECTED: task.expected_output,
-        FORMAT: task.output_shape.format if task.output_shape else "",
+        FORMAT: task.output_shape.format if task.output_shape else MARKDOWN if task.markdown else "",
         FOLDERS: "\n".join(
             f"{mount.virtual} ({'read and write' if mount.writable else 'read only'})" for mount in mounts
         ),

@@ -114,6 +114,7 @@ def _task_keys() -> Mapping[str, Schema]:
         "deliverable": said("The file that is written, below a mount with ':rw'.", _TEXT),
         "output_file": said("The same, by its path below the folder for output.", _TEXT),
         "async_execution": said("Whether what does not need the task goes on meanwhile.", _FLAG),
+        "markdown": said("Whether the agent is asked for Markdown.", _FLAG),
         "circuit_breaker": said("The task's own limits.", _BREAKER),
         "planning": said(_PLAN, _FLAG),
         "human_input": said("Whether a person must accept the output.", _FLAG),

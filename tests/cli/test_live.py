@@ -13,7 +13,7 @@ from orkeon_transitions.cli.live import draw, progress
 from orkeon_transitions.cli.screen import Screen
 from orkeon_transitions.cli.words import amount as short
 from orkeon_transitions.cli.words import seconds
-from orkeon_transitions.crew import TaskResult, TaskRunStatus, TaskStarted, TaskText, Usage
+from orkeon_transitions.crew import TaskMoved, TaskResult, TaskRunStatus, TaskStarted, TaskText, Usage
 from orkeon_transitions.machines import TaskExecution
 from tests.cli.conftest import Terminal
 
@@ -287,3 +287,14 @@ def test_the_table_goes_while_a_person_is_asked(board, monkeypatch):
     with screen.paused():
         pass
     assert "look" in stream.getvalue()
+
+
+def test_what_a_model_writes_after_a_step_begins_anew(board):
+    board.wants_text = True
+    machine = start(board)
+    observer = board.observer()
+    observer.task_text(TaskText("look", "scout", "I will look."))
+    observer.task_moved(TaskMoved("look", machine.begin_execution(), machine.circuit_status))
+    assert shown(board)[-1].rstrip() == "look: I will look."
+    observer.task_text(TaskText("look", "scout", "I have"))
+    assert shown(board)[-1].rstrip() == "look: I have"

@@ -6,6 +6,8 @@ from orkeon_transitions.crew.prompts import (
     EARLIER,
     EXPECTED,
     FOLDERS,
+    FORMAT,
+    MARKDOWN,
     TASK,
     section,
     system_prompt,
@@ -38,3 +40,13 @@ def test_what_is_not_there_has_no_section():
     prompt = task_prompt(TaskConfig("t", "Cook."), [], {})
     assert prompt == "## Task\nCook."
     assert section(prompt, FOLDERS) == ""
+
+
+def test_folded_text_of_yaml_leaves_no_gaps():
+    agent = AgentConfig("a", role="Cook\n", goal="Feed all\n", backstory="Old hand.\n")
+    assert system_prompt(agent, "").startswith("You are Cook.\nOld hand.\nYour goal: Feed all\nA tool call")
+
+
+def test_markdown_is_asked_for_where_no_other_shape_is():
+    prompt = task_prompt(TaskConfig("t", "Cook.", markdown=True), [], {})
+    assert section(prompt, FORMAT) == MARKDOWN

@@ -1,0 +1,104 @@
+"""`orkeon import crewai FOLDER`, and `orkeon run FOLDER` on the pair itself."""
+
+import pytest
+
+AGENTS = "# Ours.\ncook:\n  role: '{style} cook'\n  verbose: true\n"
+TASKS = "dish:\n  description: Cook {dish}\n  expected_output: x\n  agent: cook\n  output_file: dish.md\n"
+
+
+@pytest.fixture
+def pair(folder):
+    (folder / "kitchen").mkdir()
+    (folder / "kitchen" / "agents.yaml").write_text(AGENTS)
+    (folder / "kitchen" / "tasks.yaml").write_text(TASKS)
+    return folder / "kitchen"
+
+
+def test_the_pair_runs_as_it_is(orkeon, pair):
+    done = orkeon("run", "kitchen", "--input", "style=slow", "--input", "dish=soup")
+    assert done.code == 0
+    assert "carried, not acted on: verbose" in done.err
+    assert "Task: Cook soup" in (pair / "output" / "dish.md").read_text()
+
+
+def test_missing_inputs_are_named_at_once(orkeon, pair):
+    done = orkeon("run", "kitchen")
+    assert done.code == 2
+    assert [line.partition("error: ")[2] for line in done.err.splitlines()[1:]] == [
+        "agents.cook.role: the input 'style' is missing",
+        "tasks.dish.description: the input 'dish' is missing",
+    ]
+
+
+@pytest.mark.parametrize("on", ["orkeon", "on_terminal"])
+def test_it_goes_to_standard_output_as_it_is(request, pair, on):
+    done = request.getfixturevalue(on)("import", "crewai", "kitchen")
+    assert done.code == 0
+    assert done.out.startswith("# From CrewAI's agents.yaml and tasks.yaml.\n")
+    assert "agents:\n  # Ours.\n  cook:\n    role: '{style} cook'\n    # verbose: true\n" in done.out
+    assert "note:" in done.err
+    assert "without effect here: verbose" in done.err
+
+
+def test_it_is_written_to_a_file_that_checks_and_runs(orkeon, folder, pair):
+    done = orkeon("import", "crewai", "kitchen", "-o", "mine.yaml")
+    assert (done.code, done.out) == (0, "wrote mine.yaml\n")
+    done = orkeon("check", "--strict", "mine.yaml")
+    assert (done.code, done.err) == (0, "")
+    assert orkeon("run", "mine.yaml", "--input", "style=slow", "--input", "dish=soup").code == 0
+    assert (folder / "output" / "dish.md").is_file()
+
+
+def test_nothing_is_overwritten_unless_it_is_forced(orkeon, folder, pair):
+    (folder / "mine.yaml").write_text("precious")
+    done = orkeon("import", "crewai", "kitchen", "-o", "mine.yaml")
+    assert done.code == 2
+    assert "mine.yaml: is there already; --force writes over it" in done.err
+    assert (folder / "mine.yaml").read_text() == "precious"
+    assert orkeon("import", "crewai", "kitchen", "-o", "mine.yaml", "--force").code == 0
+    assert (folder / "mine.yaml").read_text().startswith("# From CrewAI")
+
+
+@pytest.mark.parametrize("name", ["kitchen/agents.yaml", "link.yaml"])
+def test_the_pair_itself_is_never_written_over(orkeon, folder, pair, name):
+    (folder / "link.yaml").symlink_to(pair / "agents.yaml")
+    done = orkeon("import", "crewai", "kitchen", "-o", name, "--force")
+    assert done.code == 2
+    assert "is one of the files that it is made of" in done.err
+    assert (pair / "agents.yaml").read_text() == AGENTS
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mine.txt", "ends with .yaml or .yml"),
+        ("kitchen.yaml", "is a folder"),
+        ("no/x.yaml", "there is no folder"),
+    ],
+)
+def test_what_cannot_become_a_crew_file_is_refused(orkeon, folder, pair, name, words):
+    (folder / "kitchen.yaml").mkdir()
+    done = orkeon("import", "crewai", "kitchen", "-o", name)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_a_folder_with_both_is_told_of(orkeon, pair):
+    done = orkeon("import", "crewai", "kitchen", "-o", "kitchen/crew.yaml")
+    assert done.code == 0
+    assert "the folder has agents and tasks twice now" in done.err
+    done = orkeon("run", "kitchen/crew.yaml", "--input", "style=slow", "--input", "dish=soup")
+    assert done.code == 0
+
+
+def test_mistakes_are_said_in_one_line_each(orkeon, folder, pair):
+    done = orkeon("import", "crewai", "nowhere")
+    assert (done.code, done.err) == (2, "nowhere: error: has no 'agents.yaml' and 'tasks.yaml'\n")
+    done = orkeon("import", "langgraph", "kitchen")
+    assert done.code == 2
+    assert "'langgraph' is not 'crewai'" in done.err
+    (pair / "tasks.yaml").write_text("dish:\n  description: d\n  agent: cok\n")
+    done = orkeon("import", "crewai", "kitchen", "-o", "mine.yaml")
+    assert done.code == 2
+    assert "unknown agent 'cok'" in done.err
+    assert not (folder / "mine.yaml").exists()
