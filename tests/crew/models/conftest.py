@@ -5,5 +5,11 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
-    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "OLLAMA_BASE_URL"):
+    for variable in (
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "ANTHROPIC_API_KEY",
+        "OLLAMA_BASE_URL",
+        "AZURE_OPENAI_ENDPOINT",
+    ):
         monkeypatch.delenv(variable, raising=False)

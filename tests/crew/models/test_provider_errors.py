@@ -10,6 +10,7 @@ from orkeon_transitions.crew import (
 )
 from orkeon_transitions.crew.chat import ModelError
 from orkeon_transitions.crew.models import ModelSettings
+from orkeon_transitions.crew.models.provider_errors import in_one_sentence
 from tests.crew.model_server import Cut, Hang, ModelServer, Raw, Status
 from tests.crew.models.asking import KEY, asked, asked_once
 
@@ -102,3 +103,42 @@ def test_no_key_is_in_any_message_or_log(monkeypatch, caplog, capfd, code):
     # Below, the library's own log at its most talkative may quote the server, but nobody's key.
     assert "***" in result.error
     assert f"Bearer {KEY}" not in caplog.text
+
+
+def test_what_the_library_refuses_by_itself_is_one_sentence_too():
+    from pydantic_ai.exceptions import ContentFilterError, UserError
+
+    filtered = in_one_sentence("openai:x", ContentFilterError("stopped"))
+    assert str(filtered) == "openai:x was kept from answering by its provider's content filter"
+    assert filtered.retry_after is None
+    refused = in_one_sentence("openai:x", UserError(f"Cannot do\nthis with {KEY}"), [KEY])
+    assert (str(refused), refused.retry_after) == (
+        "openai:x cannot be asked like this: Cannot do this with ***",
+        None,
+    )
+    strange = in_one_sentence("openai:x", ZeroDivisionError("division by zero"))
+    assert (str(strange), strange.retry_after) == (
+        "openai:x cannot be asked like this: division by zero",
+        0.5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"message": "Too\n long. "}}, ": Too long"),
+        ({"error": "flat"}, ": flat"),
+        ({"detail": [{"message": "listed"}]}, ": listed"),
+        ("plain", ": plain"),
+        ([], ""),
+        (7, ""),
+        ({"error": {"message": {"message": {"message": "too deep"}}}}, ""),
+        ("\x1b[31mred\x07", ": [31mred"),
+        ("see http://me:secret@host/v1", ": see http***host/v1"),
+    ],
+)
+def test_what_a_provider_says_is_found_and_made_fit_to_be_shown(body, words):
+    from pydantic_ai.exceptions import ModelHTTPError
+
+    said = str(in_one_sentence("openai:x", ModelHTTPError(500, "x", body)))
+    assert said == f"openai:x failed (status 500){words}"
