@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
@@ -11,26 +10,25 @@ from orkeon_transitions.crew.decisions import Decision, Verdict
 from orkeon_transitions.crew.observing import TaskRestored, TaskRetried, tell
 from orkeon_transitions.crew.ordering import in_order, in_waves
 from orkeon_transitions.crew.processes.life_cycles import LifeCycleRecord, LifeCycles
+from orkeon_transitions.crew.processes.outcome import (
+    GAVE_SOMETHING,
+    broken_off,
+    in_vain,
+    last_output,
+    run_status,
+    what_went_wrong,
+)
 from orkeon_transitions.crew.processes.run_options import Journal, RunOptions
 from orkeon_transitions.crew.processes.workshop import Job, Workshop
 from orkeon_transitions.crew.recording import MachineRecord
 from orkeon_transitions.crew.resolution import question_limits
-from orkeon_transitions.crew.results import CrewResult, CrewRunStatus, TaskResult, TaskRunStatus, Usage
+from orkeon_transitions.crew.results import CrewResult, TaskResult, TaskRunStatus, Usage
 from orkeon_transitions.crew.resuming import RecordedMachines
 from orkeon_transitions.crew.task_run import TaskRun
 from orkeon_transitions.facts import Snapshot
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 __all__ = ["GAVE_SOMETHING", "CrewRun", "Job", "Journal", "RunOptions"]
-
-GAVE_SOMETHING = frozenset({TaskRunStatus.COMPLETED, TaskRunStatus.DEGRADED})
-# What makes a run end so, the gravest first.
-_GRAVEST = (
-    (TaskRunStatus.FAILED, CrewRunStatus.FAILED),
-    (TaskRunStatus.CANCELLED, CrewRunStatus.CANCELLED),
-    (TaskRunStatus.SKIPPED, CrewRunStatus.FAILED),
-    (TaskRunStatus.DEGRADED, CrewRunStatus.DEGRADED),
-)
 
 
 class CrewRun:
@@ -73,7 +71,7 @@ class CrewRun:
         task = self.config.tasks[task_id]
         missing = [needed for needed in task.dependencies if not self._gave_something(needed)]
         if missing:
-            self._never_begun(task, TaskRunStatus.SKIPPED, _in_vain(missing))
+            self._never_begun(task, TaskRunStatus.SKIPPED, in_vain(missing))
         return not missing
 
     def prepare(self, task_id: str, agent: str | None = None) -> Job | None:
@@ -268,13 +266,15 @@ class CrewRun:
             if task.id not in self._results:
                 self._leave(task, cancelled=cancelled)
         tasks = {task_id: self._results[task_id] for task_id in self.config.tasks}
-        status = self._status(cancelled=cancelled)
+        status = run_status(tasks.values(), cancelled=cancelled, stopped=self._stopped is not None)
         self._life_cycles.run_ended(status)
+        # As they were begun, or as they come where one comes after another.
+        begun = self.order if self.config.process == "sequential" else list(self._begun)
         result = CrewResult(
             crew=self.config.name,
             status=status,
-            output=self._output(),
-            error=self._stopped if error is not None else _why(self._stopped, tasks.values()),
+            output=last_output(tasks[task] for task in begun),
+            error=self._stopped if error is not None else what_went_wrong(self._stopped, tasks.values()),
             usage=sum((task.usage for task in tasks.values()), self._asked),
             tasks=tasks,
             run_id=self.options.run_id,
@@ -304,7 +304,7 @@ class CrewRun:
             if self.options.recorder is not None:
                 self.options.recorder.leave()
             result = run.result()
-            self._end(_broken_off(result, error) if isinstance(error, Exception) else result)
+            self._end(broken_off(result, error) if isinstance(error, Exception) else result)
             raise
         run.note_down()
 
@@ -352,40 +352,6 @@ class CrewRun:
         result = self._results.get(task_id)
         return result is not None and result.status in GAVE_SOMETHING
 
-    def _status(self, *, cancelled: bool) -> CrewRunStatus:
-        if cancelled:
-            return CrewRunStatus.CANCELLED
-        if self._stopped is not None:
-            return CrewRunStatus.FAILED
-        ended = {result.status for result in self._results.values()}
-        return next((status for worst, status in _GRAVEST if worst in ended), CrewRunStatus.COMPLETED)
-
-    def _output(self) -> str:
-        """The output of the last task that gave one: as they were begun, or as they come in `sequential`."""
-        begun = self.order if self.config.process == "sequential" else list(self._begun)
-        outputs = (self._results[task_id].output for task_id in reversed(begun))
-        return next(filter(None, outputs), "")
-
 
 async def _checked(check: Callable[[str], str | None], answer: str) -> Verdict:
     return Verdict(check(answer))
-
-
-def _in_vain(missing: Sequence[str]) -> str:
-    names = ", ".join(f"'{name}'" for name in missing)
-    return f"it needs {names}, which came to no good end"
-
-
-def _broken_off(result: TaskResult, error: BaseException) -> TaskResult:
-    """A task whose machine could not go on, such as without its journal."""
-    return replace(result, status=TaskRunStatus.FAILED, error=f"broken off: {error}")
-
-
-def _why(stopped: str | None, results: Iterable[TaskResult]) -> str | None:
-    """What went wrong: with the run, and task by task."""
-    reasons = [
-        f"task '{result.id}' {result.status}: {result.error}"
-        for result in results
-        if result.status is not TaskRunStatus.COMPLETED
-    ]
-    return "; ".join([*([stopped] if stopped else []), *reasons]) or None
