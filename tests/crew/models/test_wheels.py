@@ -166,7 +166,7 @@ def test_of_what_pip_says_the_last_error_counts(said, why):
     [
         ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/orkeon-transitions"),
         ("linux", {"HOME": "/home/me"}, "/home/me/.cache/orkeon-transitions"),
-        ("darwin", {"HOME": "/Users/me"}, "/Users/me/Library/Caches/orkeon-transitions"),
+        ("darwin", {"HOME": "/people/me"}, "/people/me/Library/Caches/orkeon-transitions"),
         ("win32", {"LOCALAPPDATA": "/local"}, "/local/orkeon-transitions"),
         ("linux", {"ORKEON_CACHE": "/mine", "XDG_CACHE_HOME": "/x"}, "/mine"),
     ],
