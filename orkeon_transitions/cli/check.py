@@ -11,7 +11,7 @@ import click
 
 from orkeon_transitions.cli.app import INVALID, examples, shared_options
 from orkeon_transitions.cli.limits import CrewLimits, limit_lines, limits_of
-from orkeon_transitions.cli.own_tools import tools_option
+from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.screen import Screen, current_screen
 from orkeon_transitions.cli.subjects import existing_file, kind_of
 from orkeon_transitions.cli.words import SEVERITY_STYLES, counted, visible
@@ -87,7 +87,7 @@ EXAMPLES = examples(
 @shared_options
 @click.pass_context
 def command(
-    context: click.Context, *, files: tuple[str, ...], strict: bool, own_tools: list[Tool], as_json: bool
+    context: click.Context, *, files: tuple[str, ...], strict: bool, own_tools: tuple[str, ...], as_json: bool
 ) -> None:
     """Say what is wrong with machine and crew files, and where.
 
@@ -97,8 +97,8 @@ def command(
     allows, and where that comes from: the task, the crew, the preset, or widened from the preset to what the
     task's own budgets need.
     """
-    screen = current_screen()
-    reports = [examine(name, strict=strict, tools=own_tools) for name in files]
+    screen, tools = current_screen(), imported(own_tools)
+    reports = [examine(name, strict=strict, tools=tools) for name in files]
     if as_json:
         screen.json(
             {

@@ -17,7 +17,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def tools_option(command: _Command) -> _Command:
-    """Adds the option; the command gets the tools as `own_tools`.
+    """Adds the option; the command gets the names as `own_tools`.
 
     A module is imported because its name was typed here: no crew file can ask for one.
     """
@@ -26,14 +26,16 @@ def tools_option(command: _Command) -> _Command:
         "own_tools",
         multiple=True,
         metavar="MODULE",
-        callback=_imported,
         help="Let agents use the functions with @tool of a module, or of a file.py; repeatable.",
     )(command)
 
 
-def _imported(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> list[Tool]:
-    if not names or context.resilient_parsing:
-        return []
+def imported(names: tuple[str, ...]) -> list[Tool]:
+    """Imports the tools of the modules that were named.
+
+    Raises:
+        Mistake: There is no such module, or it has no tools.
+    """
     from orkeon_transitions.crew.tool_sources import tools_of_modules
 
     try:

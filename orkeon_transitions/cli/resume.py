@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
-from orkeon_transitions.cli.own_tools import tools_option
+from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
-
-if TYPE_CHECKING:
-    from orkeon_transitions.crew import Tool
 
 EXAMPLES = examples(
     "orkeon runs --store sqlite:///runs.db              # which runs there are",
@@ -54,7 +50,7 @@ def command(
     inputs: tuple[str, ...],
     allow_changes: bool,
     take_over: bool,
-    own_tools: list[Tool],
+    own_tools: tuple[str, ...],
     concurrency: int | None,
     no_input: bool,
     report: str | None,
@@ -77,7 +73,7 @@ def command(
         source = crew or begun["source"]
         if source is None:
             raise Mistake(f"run '{run}' began with a crew from a text: name its file with --crew")
-        loaded = load(screen, source, tools=own_tools)
+        loaded = load(screen, source, tools=imported(own_tools))
         given = {**begun["inputs"], **pairs(inputs)}
         code = carry_out(
             screen,

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import uuid
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
 from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
-from orkeon_transitions.cli.own_tools import tools_option
+from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
-
-if TYPE_CHECKING:
-    from orkeon_transitions.crew import Tool
 
 EXAMPLES = examples(
     "orkeon run 103-ts-codebase-with-fsm",
@@ -57,7 +54,7 @@ def command(
     journal: str | None,
     url: str | None,
     run_id: str | None,
-    own_tools: list[Tool],
+    own_tools: tuple[str, ...],
     concurrency: int | None,
     no_input: bool,
     report: str | None,
@@ -82,7 +79,7 @@ def command(
         raise Mistake("--journal and --store: a run is written down once, and a store keeps a journal, too")
     given, asked = pairs(inputs), wanted(model, base_url)
     outputs = Outputs.named(report, diagrams, as_json=as_json)
-    loaded = load(screen, crew, strict=strict, tools=own_tools)
+    loaded = load(screen, crew, strict=strict, tools=imported(own_tools))
     resumable = None
     with ExitStack() as opened:
         options: dict[str, Any] = {"run_id": run_id, "model": asked, "concurrency": concurrency}

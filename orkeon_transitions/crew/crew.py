@@ -33,7 +33,7 @@ from orkeon_transitions.crew.run_log import RunLog
 from orkeon_transitions.crew.running import at_least_one, checked_log, outside_of_a_loop, run_to_its_end
 from orkeon_transitions.crew.taking_up import Origin, begun, check_unchanged, has_changed, readable, taken_up
 from orkeon_transitions.crew.tool import Tool, as_tool
-from orkeon_transitions.crew.tool_sources import offered_names, offered_tools
+from orkeon_transitions.crew.tool_sources import KnownNames, offered_tools
 from orkeon_transitions.crew.web import WEB_NAMES, check_web_tools, web_tools
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.names import nearest
@@ -389,9 +389,9 @@ def _read(
     what: str | os.PathLike[str], own: dict[str, Tool], *, strict: bool
 ) -> tuple[LoadedCrew, dict[str, Tool]]:
     """Reads a crew, and imports what it names of the tools that installed packages offer."""
-    known = [*BUILTIN_NAMES, *own]
-    read = read_crew(what, tools=[*known, *offered_names()], strict=strict)
-    return read, {**offered_tools(read.config.tools_named - {*known, *WEB_NAMES}), **own}
+    known = KnownNames([*BUILTIN_NAMES, *own])
+    read = read_crew(what, tools=known, strict=strict)
+    return read, {**offered_tools(read.config.tools_named - {*known.here, *WEB_NAMES}), **own}
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

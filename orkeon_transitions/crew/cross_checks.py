@@ -95,18 +95,18 @@ class _Known:
                 source.problem(at, message, source.hint(" ".join(name.split()), self._names))
 
 
-class _KnownTools(_Known):
+class _KnownTools:
     """The tools that may be named; those of a server are known by what the file says of it, if anything."""
 
     def __init__(self, names: Collection[str], config: CrewConfig) -> None:
-        web = () if config.web is None else WEB_NAMES
-        super().__init__("tool", [*names, *web], more=f"; {OWN_TOOLS}")
+        self._names = names
+        self._web = () if config.web is None else WEB_NAMES
         self._servers = config.mcp_servers
 
     def check(self, source: Source, path: Path, used: Collection[str]) -> None:
         for name in used:
             at = _place_in_list(source, path, name)
-            if name in self._names:
+            if name in self._web or name in self._names:
                 continue
             if self._is_of_server(name):
                 self._check_remote(source, at, name)
@@ -116,7 +116,8 @@ class _KnownTools(_Known):
             elif (words := near(name)) is not None:
                 source.problem(at, f"there is no tool '{name}' here: {words}")
             else:
-                super().check(source, path, (name,))
+                known = _Known("tool", [*self._names, *self._web], more=f"; {OWN_TOOLS}")
+                known.check(source, path, (name,))
 
     def _is_of_server(self, name: str) -> bool:
         return "." in name and name.partition(".")[0] in self._servers

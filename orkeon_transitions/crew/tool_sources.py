@@ -9,11 +9,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+
+from typing_extensions import override
 
 from orkeon_transitions.crew.tool import Tool, as_tool
 from orkeon_transitions.errors import OrkeonError
@@ -22,9 +25,35 @@ from orkeon_transitions.facts import error_text
 GROUP = "orkeon_transitions.tools"
 
 
-def offered_names() -> list[str]:
-    """The tools that installed packages offer, by the names of their entry points; nothing is imported."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+class KnownNames(Collection[str]):
+    """The names of all tools that a crew may name.
+
+    What installed packages offer is looked up, and not imported, when a name is asked for that is not here.
+
+    Attributes:
+        here: The names of the tools that are there anyway.
+    """
+
+    def __init__(self, here: Iterable[str]) -> None:
+        self.here = tuple(here)
+
+    @cached_property
+    def _offered(self) -> tuple[str, ...]:
+        names = {point.name for point in entry_points(group=GROUP)}
+        return tuple(sorted(names.difference(self.here)))
+
+    @override
+    def __contains__(self, name: object) -> bool:
+        return name in self.here or name in self._offered
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        yield from self.here
+        yield from self._offered
+
+    @override
+    def __len__(self) -> int:
+        return len(self.here) + len(self._offered)
 
 
 def offered_tools(names: Collection[str]) -> dict[str, Tool]:
@@ -36,7 +65,7 @@ def offered_tools(names: Collection[str]) -> dict[str, Tool]:
     Raises:
         OrkeonError: A package's tool cannot be imported, is none, or is offered by two packages.
     """
-    wanted = [point for point in entry_points(group=GROUP) if point.name in names]
+    wanted = [point for point in entry_points(group=GROUP) if point.name in names] if names else []
     found: dict[str, Tool] = {}
     for name in dict.fromkeys(point.name for point in wanted):
         first, *others = {point.value: point for point in wanted if point.name == name}.values()

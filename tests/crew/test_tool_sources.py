@@ -97,3 +97,13 @@ def test_one_that_two_packages_offer_is_refused_when_it_is_named(installed):
     load_crew(CREW.format("only"))
     with pytest.raises(OrkeonError, match=r"the tool 'greet' is offered by '.*' and '.*': uninstall one"):
         load_crew(CREW.format("greet"))
+
+
+def test_packages_are_not_looked_through_for_a_crew_that_names_none_of_their_tools(monkeypatch):
+    def never(**_):
+        raise AssertionError("looked through")
+
+    monkeypatch.setattr("orkeon_transitions.crew.tool_sources.entry_points", never)
+    load_crew(CREW.format("file_read, FileWriterTool"))
+    with pytest.raises(AssertionError, match="looked through"):
+        load_crew(CREW.format("greet"))
