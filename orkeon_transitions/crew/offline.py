@@ -191,11 +191,12 @@ def _value(schema: Mapping[str, Any], task: str) -> dict[str, Any]:
     """What fits the schema: the longest answers come first, where answers are to be ranked."""
     shown = labelled_in(task)
     value = arguments_for(schema, "", lambda _: f"{NOTICE} No language model was asked.")
+    best_first = sorted(shown, key=lambda label: (-len(shown[label]), shown[label], label))
     for key, found in value.items():
-        if isinstance(found, list) and shown and set(found) <= shown.keys():
-            value[key] = sorted(found, key=lambda label: (-len(shown[label]), shown[label], label))
-        elif shown and found in shown:
-            value[key] = min(shown, key=lambda label: (-len(shown[label]), shown[label], label))
+        if isinstance(found, str) and found in shown:
+            value[key] = best_first[0]
+        elif isinstance(found, list) and best_first and sorted(map(str, found)) == sorted(best_first):
+            value[key] = best_first
     return value
 
 

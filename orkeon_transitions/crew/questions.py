@@ -16,6 +16,9 @@ from orkeon_transitions.crew.quotations import labelled, quoted
 from orkeon_transitions.crew.results import TaskResult
 from orkeon_transitions.definition import nearest
 
+# What is kept of a reason, and of what is to be done better.
+MOST_REASON = 500
+MOST_FEEDBACK = 4_000
 _WHY: Schema = {"type": "string", "description": "Why, in one sentence."}
 
 
@@ -91,7 +94,7 @@ def read_assignment(answer: str) -> Assignment:
     agent = found["agent"]
     if not isinstance(agent, str) or not agent.strip():
         raise ValueError("'agent' must be the key of an agent, as text")
-    return Assignment(agent.strip(), _text(found, "why"))
+    return Assignment(_sound(agent.strip(), MOST_REASON), _text(found, "why"))
 
 
 def unknown_agent(name: str, known: Iterable[str]) -> str:
@@ -127,7 +130,7 @@ def read_review(answer: str) -> Opinion:
     found = _found(answer, "accepted")
     if not isinstance(found["accepted"], bool):
         raise ValueError("'accepted' must be true or false")
-    return Opinion(found["accepted"], _text(found, "feedback"))
+    return Opinion(found["accepted"], _text(found, "feedback", MOST_FEEDBACK))
 
 
 # ------------------------------------------------------------------------------------------------- ballots
@@ -173,7 +176,7 @@ def read_ballot(answer: str, labels: Collection[str]) -> Preference:
     read = [label.strip().upper() for label in ranking]
     for label in read:
         if label not in labels:
-            raise ValueError(f"there is no answer '{label}', only {', '.join(labels)}")
+            raise ValueError(f"there is no answer '{_plain(label, 40)}', only {', '.join(labels)}")
     if len(set(read)) < len(read):
         raise ValueError("'ranking' must have each label once")
     return Preference(tuple(read), _text(found, "why"))
@@ -257,7 +260,18 @@ def _found(answer: str, key: str) -> dict[str, Any]:
     return found
 
 
-def _text(found: Mapping[str, Any], key: str) -> str:
+def _text(found: Mapping[str, Any], key: str, most: int = MOST_REASON) -> str:
     """What is said besides; an answer is not worth less where it is missing."""
     said = found.get(key)
-    return " ".join(said.split()) if isinstance(said, str) else ""
+    return _plain(said, most) if isinstance(said, str) else ""
+
+
+def _plain(text: str, most: int = MOST_REASON) -> str:
+    """A text in one line."""
+    return _sound(" ".join(text.split()), most)
+
+
+def _sound(text: str, most: int) -> str:
+    """A text that is not too long, and that can be written down: JSON may hold half characters."""
+    short = text if len(text) <= most else f"{text[: most - 1]}…"
+    return short.encode(errors="replace").decode()

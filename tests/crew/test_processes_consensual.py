@@ -534,6 +534,28 @@ def test_wherever_its_process_dies_the_run_comes_to_the_same(is_torn):
     assert writes > 30
 
 
+@pytest.mark.parametrize("kind", ["", "ballot"])
+def test_a_cancelled_run_goes_on(kind):
+    log = MemoryRunLog()
+
+    async def main():
+        async def hanging(agent, task, context):
+            if context.question == kind and agent.id == "b":
+                await hang()
+            return answer(agent, task, context)
+
+        task = asyncio.create_task(agreeing(tasks=TWO).run(executor=hanging, run_log=log, run_id="r"))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    result = agreeing(tasks=TWO).resume_sync("r", run_log=log, executor=council())
+    assert told(result) == told(agreeing(tasks=TWO).run_sync(executor=council()))
+    assert has_no_gap(result)
+
+
 def test_tasks_that_had_ended_are_told_apart():
     log = MemoryRunLog()
     whole = died(agreeing(tasks=TWO), log, 10_000, executor=council())

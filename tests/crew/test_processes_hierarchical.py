@@ -301,6 +301,18 @@ def test_the_offline_model_leads_too():
     )
 
 
+def test_what_it_says_is_kept_in_short_and_can_be_written_down():
+    odd = {"agent": "\ud800" * 2_000, "why": "so\n\n" * 1_000}
+    result = led().run_sync(executor=manager(assignment=odd), run_log=MemoryRunLog())
+    (decision,) = result.decisions
+    assert len(decision.choice) == len(decision.why) == 500
+    json.dumps(result.to_dict(), ensure_ascii=False).encode()
+    long = {"accepted": False, "feedback": "\udfff" + "x" * 30_000}
+    result = led().run_sync(executor=manager(review=long), run_log=MemoryRunLog())
+    assert len(result.error) < 5_000
+    json.dumps(result.to_dict(), ensure_ascii=False).encode()
+
+
 # ------------------------------------------------------------------------------------------- told and written
 def test_decisions_are_told_and_tasks_only():
     told, tasks, moved = [], [], []
@@ -395,6 +407,28 @@ def test_wherever_its_process_dies_the_run_comes_to_the_same(verdicts, is_torn):
         assert told(result) == told(whole), writes
         assert has_no_gap(result)
     assert writes > 10
+
+
+@pytest.mark.parametrize("kind", ["assignment", "review", ""])
+def test_a_cancelled_run_goes_on(kind):
+    log = MemoryRunLog()
+
+    async def main():
+        async def hanging(agent, task, context):
+            if context.question == kind:
+                await hang()
+            return await manager().execute_task(agent, task, context)
+
+        task = asyncio.create_task(led(TWO).run(executor=hanging, run_log=log, run_id="r"))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    result = led(TWO).resume_sync("r", run_log=log, executor=manager())
+    assert told(result) == told(led(TWO).run_sync(executor=manager()))
+    assert has_no_gap(result)
 
 
 # ---------------------------------------------------------------------------------------------------- loading

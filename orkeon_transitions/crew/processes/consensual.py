@@ -119,9 +119,9 @@ class _Council:
 
     async def _vote(self, number: int) -> Tally:
         """Every agent that can ranks the others' answers."""
-        task_id, authors = self.job.task.id, list(self.answers)
-        needed = ballots_needed(self.settings.quorum, len(self.agents))
+        task_id, authors, quorum = self.job.task.id, list(self.answers), self.settings.quorum
         if len(authors) > 1 and len({result.output.strip() for result in self.answers.values()}) == 1:
+            needed = ballots_needed(quorum, len(self.agents))
             agreed = len(authors) >= needed
             scores = dict.fromkeys(authors, Fraction(1))
             why = f"all {len(authors)} answers are the same" + ("" if agreed else f", {needed} are needed")
@@ -139,7 +139,7 @@ class _Council:
             threshold=self.settings.exact_threshold,
             weights=self.settings.weights,
         )
-        cast = sum(bool(ballot.ranking) for ballot in ballots)
+        needed, cast = ballots_needed(quorum, len(voters)), sum(bool(ballot.ranking) for ballot in ballots)
         if cast < needed:
             return replace(count, winner=None, why=f"no quorum: {cast} ballots of {needed} that are needed")
         return count
