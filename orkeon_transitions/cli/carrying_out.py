@@ -120,6 +120,8 @@ def carry_out(
         draw=lambda folder: draw_tasks(screen, folder, result, board),
         text=lambda drawn: report_text(crew, result, deliverables, board, pictures=drawn, stopped=stopped),
     )
+    for path in filter(None, (outputs.report, outputs.pictures)):
+        screen.hint(f"written down in {path}")
     if error is not None and not isinstance(error, OrkeonError):
         raise error
     if error is not None:

@@ -36,7 +36,8 @@ def _used(task: TaskResult, line: TaskLine) -> Row:
     status, used = line.machine.circuit_status, line.machine.guard_context
     policy = status.policy
     visits = max(status.state_visit_histogram.values(), default=0)
-    history = task.machines[-1].history if task.machines else task.history
+    own = (one.history for one in task.machines if one.machine_id == line.machine.machine_id)
+    history = next(own, task.history)
     row = {
         "task": line.task,
         "transitions": _of(status.total_transitions, policy.max_transitions),

@@ -132,8 +132,9 @@ def _task(task: TaskResult, deliverable: Path | None, picture: str | None) -> It
         yield f"- Why: {_plain(task.error)}"
     if deliverable is not None:
         yield f"- Deliverable: `{deliverable}`"
-    for number, machine in enumerate(task.machines, start=1):
-        begun = "Begun" if number == 1 else "Begun again"
+    for number, machine in enumerate(task.machines):
+        before = {earlier.agent for earlier in task.machines[:number]}
+        begun = "Begun again" if machine.agent in before else "Begun"
         why = f" ({_plain(machine.error)})" if machine.error and len(task.machines) > 1 else ""
         yield f"- {begun} by {_plain(machine.agent)}: {_path(machine)}{why}"
     if picture is not None:

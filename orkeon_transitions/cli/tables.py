@@ -56,9 +56,7 @@ def aligned(table: Table) -> list[str]:
     ]
 
 
-def fitting(
-    needs: dict[str, int], spare: Iterable[str], width: int, *, around: int = AROUND
-) -> list[str]:
+def fitting(needs: dict[str, int], spare: Iterable[str], width: int, *, around: int = AROUND) -> list[str]:
     """The columns that stay in a frame of some width: spare ones go, one after another, until the rest fits.
 
     Args:

@@ -284,3 +284,20 @@ def test_a_run_that_an_error_breaks_off_has_its_report(orkeon, little_crew, fold
     assert "- The run was stopped: RuntimeError: out of \\*luck\\*" in text
     assert "## look: completed" in text
     assert (folder / "p" / "look.svg").is_file()
+
+
+def test_a_person_is_told_where_to_look(on_terminal, orkeon, little_crew):
+    asked = ("run", "little.yaml", "--report", "r.md", "--diagrams", "p")
+    assert "note: written down in r.md\nnote: written down in p\n" in on_terminal(*asked, "--no-color").err
+    assert "written down" not in orkeon(*asked).err
+
+
+def test_attempts_of_several_agents_are_each_begun(orkeon, folder):
+    (folder / "c.yaml").write_text(
+        "process: consensual\nagents: {a: {role: A}, b: {role: B}}\ntasks:\n  t: {description: d}\n"
+    )
+    assert orkeon("run", "c.yaml", "--report", "r.md").code == 0
+    text = (folder / "r.md").read_text(encoding="utf-8")
+    assert "- Begun by a: assigned → executing" in text
+    assert "- Begun by b: assigned → executing" in text
+    assert "| consensus |" in text
