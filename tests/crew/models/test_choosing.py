@@ -1,6 +1,8 @@
 """Models that a program chooses, and what is looked at before a run."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -64,3 +66,13 @@ def test_the_schema_knows_every_setting_in_both_spellings():
     for name in (*FIELDS, *ALIASES):
         assert {name, camel_case(name)} <= set(mapping["properties"])
     assert mapping["additionalProperties"] is False
+
+
+def test_no_library_of_models_is_loaded_for_the_offline_one():
+    code = (
+        "import sys; from orkeon_transitions.crew import load_crew\n"
+        f"assert load_crew({TWO!r}).run_sync().success\n"
+        "heavy = {'pydantic_ai', 'openai', 'httpx2', 'xllamacpp'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

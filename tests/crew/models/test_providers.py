@@ -193,3 +193,40 @@ def test_models_that_stream_say_so():
         provider_model(ModelSettings("openai:x", base_url="http://127.0.0.1:1/v1")), StreamingModel
     )
     assert not isinstance(OfflineModel(), StreamingModel)
+
+
+def test_openai_s_newer_protocol_is_spoken_too():
+    def answer(body):
+        if any(item.get("type") == "function_call_output" for item in body["input"]):
+            output = [{"type": "message", "id": "m1", "role": "assistant", "status": "completed"}]
+            output[0]["content"] = [{"type": "output_text", "text": "Anna is.", "annotations": []}]
+        else:
+            call = {"type": "function_call", "id": "f1", "call_id": "c1", "name": "look", "arguments": "{}"}
+            thought = {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "sealed"}
+            output = [thought, call]
+        counted = {"input_tokens": 4, "output_tokens": 2, "total_tokens": 6}
+        details = {
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        }
+        whole = {"id": "resp", "object": "response", "created_at": 1, "status": "completed", "model": "x"}
+        whole |= {"output": output, "usage": counted | details, "tools": [], "tool_choice": "auto"}
+        return Raw(json.dumps(whole | {"parallel_tool_calls": True}).encode())
+
+    async def talk(server):
+        model = provider_model(ModelSettings("openai-responses:gpt-5", base_url=server.url, is_trusted=True))
+        first = await model.reply(TALK, [LOOK])
+        said = Message("assistant", first.text, first.tool_calls, native=first.native)
+        answered = Message("tool", "Anna", tool_call_id=first.tool_calls[0].id)
+        second = await model.reply([*TALK, said, answered], [LOOK])
+        await model.close()
+        return first, second
+
+    with ModelServer(answer) as server:
+        first, second = asyncio.run(talk(server))
+    assert (first.tool_calls[0].name, second.text) == ("look", "Anna is.")
+    assert second.usage.tokens == 6
+    kinds = [item.get("type", "message") for item in server.asked[1]["input"]]
+    assert kinds[-3:] == ["reasoning", "function_call", "function_call_output"], (
+        "its thoughts go back as they came"
+    )

@@ -245,3 +245,16 @@ def test_models_are_gone_with_their_run():
         asyncio.run(run(server))
     gc.collect()
     assert made[0]() is None
+
+
+def test_a_text_that_is_written_for_ever_ends_with_the_state_s_time():
+    heard = []
+    with ModelServer(says("word " * 10_000, pause=0.05)) as server:
+        result = run_on(
+            server,
+            crew_of_one(breaker="stateTimeout: 0.4, useDegradedMode: true"),
+            observer=CrewObserver(task_text=lambda told: heard.append(told.text)),
+        )
+    assert result.status == "degraded"
+    assert 0 < len(heard) < 50
+    assert "State timeout exceeded" in result.error
