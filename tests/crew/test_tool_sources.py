@@ -104,6 +104,6 @@ def test_packages_are_not_looked_through_for_a_crew_that_names_none_of_their_too
         raise AssertionError("looked through")
 
     monkeypatch.setattr("orkeon_transitions.crew.tool_sources.entry_points", never)
-    load_crew(CREW.format("file_read, FileWriterTool"))
+    load_crew(CREW.format("file_read, file_write"))
     with pytest.raises(AssertionError, match="looked through"):
         load_crew(CREW.format("greet"))
