@@ -1,4 +1,4 @@
-"""Processes that ask agents, in runs that are cancelled or go on: nothing that was answered is asked again."""
+"""Processes that ask agents, cancelled or gone on with: nothing that was answered is asked again."""
 
 import asyncio
 

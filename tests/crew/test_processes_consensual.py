@@ -350,7 +350,7 @@ def test_a_file_that_cannot_be_written_fails_the_task(tmp_path):
     assert task.error.startswith("the deliverable could not be written: ")
 
 
-# --------------------------------------------------------------------------------------------------------- told
+# ------------------------------------------------------------------------------------------------------- told
 def test_tasks_are_told_as_tasks_and_decisions_as_decisions():
     started, told, finished = [], [], []
     observer = CrewObserver(
