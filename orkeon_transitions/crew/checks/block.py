@@ -90,9 +90,9 @@ def _rule(source: Source, value: Any, path: Path) -> Rule | None:
         return None
     block = read_block(source, value, path, KEYS)
     fields = {key: read(block, key) for key, read in _READERS.items() if block.get(key) is not None}
-    fields["is_json"] = fields.pop("json", None) or False
     if any(read is None for read in fields.values()):
         return None
+    fields["is_json"] = fields.pop("json", False)
     _check_bounds(block, fields)
     rule = Rule(**fields)
     if rule == Rule(message=rule.message) and len(block.values) == len(value):

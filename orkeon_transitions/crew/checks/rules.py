@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 # An output is handed on to other agents: one that is longer is a runaway, unless a rule allows more.
-MOST_OUTPUT = 1_000_000
+MOST_OUTPUT = 500_000
 _FENCED = re.compile(r"\A```[ \t]*[\w+-]*[ \t]*\r?\n(.*?)\r?\n?```\Z", re.DOTALL)
 
 
