@@ -23,11 +23,10 @@ from orkeon_transitions.crew.models.choosing import ChosenModels, ModelChooser
 from orkeon_transitions.crew.mounts import Mount
 from orkeon_transitions.crew.planning import PLAN_MADE, plan_prompt, remembered
 from orkeon_transitions.crew.prompts import resumed_prompt, system_prompt, task_prompt
-from orkeon_transitions.crew.requests import asked
+from orkeon_transitions.crew.requests import asked, asked_besides
 from orkeon_transitions.crew.results import TaskOutcome, Usage
 from orkeon_transitions.crew.tool import Tool, ToolError, cut
 from orkeon_transitions.crew.tool_names import named_for_models
-from orkeon_transitions.facts import error_text
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
@@ -83,7 +82,7 @@ class AgentLoop:
     ) -> str | None:
         """Asks the agent's model, in a conversation of its own."""
         messages = [Message("system", JUDGE), Message("user", judge_prompt(task, criteria, output))]
-        reply = await asked(self._model(agent, task), context, messages)
+        reply = await asked_besides(self._model(agent, task), context, messages)
         return read_verdict(reply.text)
 
     async def close(self) -> None:
@@ -94,12 +93,7 @@ class AgentLoop:
             await self.servers.close()
 
     def _model(self, agent: AgentConfig, task: TaskConfig) -> ChatModel:
-        if not isinstance(self.model, ModelChooser):
-            return self.model
-        try:
-            return self.model.model_for(agent, task)
-        except Exception as error:
-            raise WorkFailedError(f"no model could be chosen: {error_text(error)}") from error
+        return self.model.model_for(agent, task) if isinstance(self.model, ModelChooser) else self.model
 
     def _begin(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> None:
         """The first messages of a conversation, and what is left of one that was lost."""

@@ -119,7 +119,7 @@ class AgentExecutor(Protocol):
 
 @runtime_checkable
 class PlanningExecutor(AgentExecutor, Protocol):
-    """Can make a plan before it does a task."""
+    """Can make a plan before it does a task; one that has no `plan_task` goes without."""
 
     async def plan_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> str:
         """Makes a plan, while the task's machine is in `planning`; arguments as for `execute_task`."""
@@ -133,7 +133,7 @@ class JudgingExecutor(AgentExecutor, Protocol):
     async def judge_output(
         self, agent: AgentConfig, task: TaskConfig, context: TaskContext, criteria: str, output: str
     ) -> str | None:
-        """Judges an output; the other arguments are as for `execute_task`.
+        """Judges an output, while the task's machine is in `validating`; else as for `execute_task`.
 
         Args:
             agent: Who works.
@@ -187,6 +187,22 @@ class BoundExecutor:
                 f"an executor is a function or has execute_task(), {type(executor).__name__} is neither"
             )
         _check_takes_three(self._call)
+        if isinstance(executor, PlanningExecutor):
+            self._planner = executor
+            self.plan_task = self._plan
+        if isinstance(executor, JudgingExecutor):
+            self.judge_output = executor.judge_output
+
+    async def _plan(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> str:
+        work = context.attempted(self._plan_text, agent, task, context)
+        plan: str = await context.machine.during(work, done=None, failed="fail")
+        return plan
+
+    async def _plan_text(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> str:
+        plan: Any = await call_anything(self._planner.plan_task, agent, task, context)
+        if not isinstance(plan, str):
+            raise TypeError(f"a plan is text, not {type(plan).__name__}")
+        return plan
 
     async def execute_task(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> TaskOutcome:
         """Calls the function; one that raises, or answers something else than it may, has failed."""

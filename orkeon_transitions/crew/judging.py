@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from orkeon_transitions.crew.config import TaskConfig
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orkeon_transitions.crew.config import TaskConfig
 
 ACCEPTED = "ACCEPTED"
 REJECTED = "REJECTED"

@@ -17,9 +17,11 @@ from typing import Any
 from orkeon_transitions.crew import prompts
 from orkeon_transitions.crew.chat import Message, ModelReply, ToolCall, ToolSpec
 from orkeon_transitions.crew.json_answers import schema_asked_for
+from orkeon_transitions.crew.judging import ACCEPTED, JUDGE
+from orkeon_transitions.crew.planning import ASKED_FOR
 from orkeon_transitions.crew.quotations import labelled_in
 from orkeon_transitions.crew.results import Usage
-from orkeon_transitions.crew.schema_values import arguments_for
+from orkeon_transitions.crew.schema_values import arguments_for, value_for
 
 NOTICE = "[offline model]"
 
@@ -47,7 +49,11 @@ class OfflineModel:
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         """Gives the next tool calls, or the answer when there is nothing left to call."""
+        if messages and messages[0].content == JUDGE:
+            return _reply(messages, f"{ACCEPTED}: {NOTICE} nobody has judged it")
         seen = _Seen.of(messages, tools)
+        if messages and messages[-1].content.startswith(ASKED_FOR):
+            return _reply(messages, _plan(seen))
         planned = list(_next_calls(seen, tools))
         if not planned:
             return _reply(messages, _answer(seen))
@@ -64,6 +70,7 @@ class _Seen:
 
     task: str
     expected: str
+    format: str
     deliverable: str
     earlier: str
     calls: tuple[tuple[ToolCall, str], ...]
@@ -86,6 +93,7 @@ class _Seen:
         return cls(
             task=task,
             expected=prompts.section(prompt, prompts.EXPECTED),
+            format=prompts.section(prompt, prompts.FORMAT),
             deliverable=deliverable,
             earlier=prompts.section(prompt, prompts.EARLIER),
             calls=calls,
@@ -167,8 +175,18 @@ def _arguments(
     return arguments_for(tool.parameters, seen.task, text_for)
 
 
+def _plan(seen: _Seen) -> str:
+    """What it does with any task."""
+    steps = ["Call each tool with what the task names", "Answer with what they said"]
+    if seen.deliverable:
+        steps.insert(1, f"Write {seen.deliverable}")
+    return "\n".join([f"{NOTICE} The plan:", *(f"{n}. {step}" for n, step in enumerate(steps, start=1))])
+
+
 def _answer(seen: _Seen) -> str:
     """What was seen, plainly; or a value, where one is asked for."""
+    if seen.format:
+        return _formatted(seen)
     if (schema := schema_asked_for(seen.expected)) is not None:
         return json.dumps(_value(schema, seen.task), ensure_ascii=False)
     lines = [
@@ -198,6 +216,19 @@ def _value(schema: Mapping[str, Any], task: str) -> dict[str, Any]:
         elif isinstance(found, list) and best_first and sorted(map(str, found)) == sorted(best_first):
             value[key] = best_first
     return value
+
+
+def _formatted(seen: _Seen) -> str:
+    """JSON that fits the schema that stands in the task's message, if one does."""
+    try:
+        schema = json.loads(seen.format.partition("\n")[2] or "{}")
+    except ValueError:  # the section is not ours
+        schema = {}
+    if schema.get("type", "object") == "object" and not {"properties", "$ref", "anyOf"} & schema.keys():
+        texts: dict[str, Any] = {key: {} for key in (*schema.get("required", ()), "note")}
+        schema = {**schema, "properties": texts, "required": list(texts)}
+    made = value_for(schema, seen.task, lambda _: f"{NOTICE} {seen.subject}")
+    return json.dumps(made, ensure_ascii=False)
 
 
 def _shown(call: ToolCall) -> str:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, StreamingModel, ToolCall, ToolSpec
+from orkeon_transitions.crew.checks import MOST_OUTPUT
 from orkeon_transitions.crew.executors import TaskContext
 from orkeon_transitions.crew.results import check_usage
 from orkeon_transitions.crew.tool import cut
 
-# What a model writes may become part of every later conversation of the crew.
-MOST_TEXT = 500_000
+# What a model writes may become part of every later conversation of the crew. A longer text is cut, and with
+# the mark of the cut it is too long to be accepted as an output.
+MOST_TEXT = MOST_OUTPUT
 
 
 async def asked(
@@ -33,6 +35,19 @@ async def asked(
     """
     work = context.attempted(_reply, model, context, tuple(messages), tools)
     reply: ModelReply = await context.machine.during(work, done=None, failed="fail")
+    return _counted(context, reply)
+
+
+async def asked_besides(model: ChatModel, context: TaskContext, messages: Sequence[Message]) -> ModelReply:
+    """The same as a part of work that is bound to the state already.
+
+    Raises:
+        Exception: What the model raises.
+    """
+    return _counted(context, await _reply(model, context, messages, ()))
+
+
+def _counted(context: TaskContext, reply: ModelReply) -> ModelReply:
     context.usage += reply.usage
     spent = {"tokens": reply.usage.tokens, "usd": reply.usage.usd}
     meters = context.machine.circuit_status.policy.meters

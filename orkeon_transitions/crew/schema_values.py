@@ -25,6 +25,11 @@ def arguments_for(schema: Schema, task: str, text_for: TextFor) -> dict[str, Any
     return made if isinstance(made, dict) else {}
 
 
+def value_for(schema: Schema, task: str, text_for: TextFor) -> Any:
+    """Makes a value of any type that fits a schema; arguments as for `arguments_for`."""
+    return _Maker(schema, task, text_for).value(schema, 0)
+
+
 class _Maker:
     def __init__(self, root: Schema, task: str, text_for: TextFor) -> None:
         self._definitions = root.get("$defs", {})

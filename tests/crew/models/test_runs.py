@@ -20,12 +20,13 @@ from tests.crew.models.asking import TALK, run_on
 from tests.crew.scripted import crew_of_one, path_of
 
 
-def test_a_long_answer_is_read_whole_and_cut_where_it_would_go_on():
+def test_a_long_answer_is_read_whole_and_cut_and_half_of_it_is_not_accepted():
     long = "word " * 2_000_000  # 10 MB
-    crew = crew_of_one()
+    crew = crew_of_one(breaker="maxRetries: 0, maxValidationRetries: 1")
     with ModelServer(says(long)) as server:
         result = run_on(server, crew)
-    assert result.status == "completed"
+    assert path_of(result.tasks["t"]) == ["executing", "validating", "executing", "validating", "failed"]
+    assert "may have at most 500,000" in result.error
     assert len(result.output) < 600_000
     assert "[cut: 9,500,000 more characters]" in result.output
 
