@@ -27,6 +27,7 @@ from orkeon_transitions.crew.requests import asked, asked_besides
 from orkeon_transitions.crew.results import TaskOutcome, Usage
 from orkeon_transitions.crew.tool import Tool, ToolError, cut
 from orkeon_transitions.crew.tool_names import named_for_models
+from orkeon_transitions.facts import error_text
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
@@ -93,7 +94,12 @@ class AgentLoop:
             await self.servers.close()
 
     def _model(self, agent: AgentConfig, task: TaskConfig) -> ChatModel:
-        return self.model.model_for(agent, task) if isinstance(self.model, ModelChooser) else self.model
+        if not isinstance(self.model, ModelChooser):
+            return self.model
+        try:
+            return self.model.model_for(agent, task)
+        except Exception as error:
+            raise WorkFailedError(f"no model could be chosen: {error_text(error)}") from error
 
     def _begin(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> None:
         """The first messages of a conversation, and what is left of one that was lost."""

@@ -23,6 +23,7 @@ from orkeon_transitions.runtime.callbacks import (
 from orkeon_transitions.runtime.moving import (
     MoveEvent,
     begin,
+    choose,
     end,
     is_open,
     may_not_enter,
@@ -49,6 +50,7 @@ def making(plan: Plan, move: Move) -> Making:
     """The function that makes a move of a plain machine."""
     is_short = max(len(move.guards), len(move.before), len(move.after)) <= 1 and move.otherwise is None
     is_usual = move.dest is not None and move.repeatable and all(wanted for _, wanted in move.guards)
+    is_usual = is_usual and not (move.always or move.stands_still)
     is_plain = not (plan.has_fields or plan.has_clocks or plan.hears)
     return _common(move, plan.has_given) if is_short and is_usual and is_plain else _any(move)
 
@@ -77,7 +79,6 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
         ):
             return None
         record.firing = event = new(MoveEvent)
-        record.depth = 1
         event.move = move
         event.context = context
         event.payload = payload
@@ -128,7 +129,6 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
             return result
         finally:
             record.firing = None
-            record.depth = 0
 
     return make
 
@@ -152,7 +152,7 @@ def _any(move: Move) -> Making:
                 return _refused(machine, event, choice, raises)
             if may_not_enter(record, choice):
                 return _tripped(machine, choice, raises)
-            event.to_state = choice.outcome.to_state
+            choose(event, choice)
             _perform(machine, choice.before, event)
             result = settle(machine, record, choice, event)
             _perform(machine, choice.after, event)

@@ -12,6 +12,7 @@ from orkeon_transitions.runtime.callbacks import Objection, action_of, guard_of,
 from orkeon_transitions.runtime.moving import (
     MoveEvent,
     begin,
+    choose,
     end,
     may_not_enter,
     refusal_for,
@@ -37,7 +38,7 @@ async def make_awaited(
     try:
         choice = await _choose_awaited(machine, event)
         if isinstance(choice, Move) and not may_not_enter(record, choice):
-            event.to_state = choice.outcome.to_state
+            choose(event, choice)
             for name in choice.before:
                 answer = action_of(machine, name)(event)
                 if type(answer) is CoroutineType or (answer is not None and isawaitable(answer)):

@@ -83,24 +83,22 @@ class StateMachine(MachineBase[S, E]):
         record = self._record
         lock = record.lock
         if lock.acquire(False):
-            result: TransitionResult | None = None
             try:
                 try:
                     make = record.moves.get(trigger)
                 except TypeError:  # it has no hash, so it is no trigger either, as the law will say
                     make = None
-                if make is not None:
-                    result = make(self, record, context, payload, True)
+                result: TransitionResult | None = make and make(self, record, context, payload, True)
             except BaseException:
                 self._let_go()
                 raise
-            else:
-                if result is not None and (record.listeners is not None or record.later):
-                    self._let_go()
-                else:
-                    lock.release()
             if result is not None:
+                if record.is_quiet:
+                    lock.release()
+                else:
+                    self._let_go()
                 return result
+            lock.release()
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.demand, self, request))
 
@@ -109,24 +107,22 @@ class StateMachine(MachineBase[S, E]):
         record = self._record
         lock = record.lock
         if lock.acquire(False):
-            result: TransitionResult | None = None
             try:
                 try:
                     make = record.moves.get(trigger)
                 except TypeError:  # it has no hash, so it is no trigger either, as the law will say
                     make = None
-                if make is not None:
-                    result = make(self, record, context, payload, False)
+                result: TransitionResult | None = make and make(self, record, context, payload, False)
             except BaseException:
                 self._let_go()
                 raise
-            else:
-                if result is not None and (record.listeners is not None or record.later):
-                    self._let_go()
-                else:
-                    lock.release()
             if result is not None:
+                if record.is_quiet:
+                    lock.release()
+                else:
+                    self._let_go()
                 return result
+            lock.release()
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.attempt, self, request))
 
@@ -195,18 +191,21 @@ class StateMachine(MachineBase[S, E]):
         self._acquire()
         try:
             law.refuse_too_early(self, what)
-            self._record.depth += 1
+            record = self._record
+            outer = record.depth
+            # A move that is made at once does not count itself, which every trigger would pay for.
+            record.depth = outer + 1 if outer or record.firing is None else 2
             try:
                 return run(begin())
             finally:
-                self._record.depth -= 1
+                record.depth = outer
         finally:
             self._let_go()
 
     def _let_go(self) -> None:
         """Lets go of the machine; who held it as the first makes what was asked for later, and tells."""
         record = self._record
-        is_free = record.depth == 0
+        is_free = record.is_free
         try:
             if is_free:
                 self._work_off()
@@ -231,7 +230,7 @@ class StateMachine(MachineBase[S, E]):
     def _work_off_if_free(self) -> None:
         """Whoever holds the machine works the queue off; if nobody does, it is done here."""
         while self._record.later and self._record.lock.acquire(blocking=False):
-            is_free = self._record.depth == 0
+            is_free = self._record.is_free
             try:
                 if is_free:
                     self._work_off()

@@ -30,7 +30,6 @@ class MoveEvent(TriggerEvent):
 
     __slots__ = ("move", "result")
 
-    passes_limits = False
     move: Move
     result: TransitionResult | None
 
@@ -48,6 +47,11 @@ class MoveEvent(TriggerEvent):
     def what(self) -> str:
         """The trigger's text."""
         return self.move.trigger
+
+    @property
+    def passes_limits(self) -> bool:
+        """Whether the row that was chosen, or may yet be, is an `always` row."""
+        return self.move.may_pass if self.to_state is None else self.move.always
 
     def told(self) -> TransitionResult | None:
         """The fact as it stands when the listeners hear it."""
@@ -90,6 +94,12 @@ def end(record: Record) -> None:
     record.depth = 0
 
 
+def choose(event: MoveEvent, move: Move) -> None:
+    """The guards of a row have passed."""
+    event.move = move
+    event.to_state = move.outcome.to_state
+
+
 def objection_in(machine: Machine, name: str, wanted: bool, answer: Any) -> Objection | None:
     """What an answer that is no plain yes has against a row."""
     try:
@@ -100,7 +110,7 @@ def objection_in(machine: Machine, name: str, wanted: bool, answer: Any) -> Obje
 
 def may_not_enter(record: Record, move: Move) -> bool:
     """Whether the breaker must judge limit 3."""
-    return move.dest is not None and record.visits[move.place] >= record.most_visits
+    return move.dest is not None and not move.always and record.visits[move.place] >= record.most_visits
 
 
 def settle(machine: Machine, record: Record, move: Move, event: MoveEvent) -> TransitionResult:
@@ -132,6 +142,12 @@ def _write(machine: Machine, record: Record, move: Move, event: MoveEvent, resul
         record.ordinal = ordinal
         record.transitions += 1
         record.settled = ordinal
+        return
+    if move.stands_still:
+        clock = machine._state_clock(move.dest)
+        counts = machine._counts.moved(move.dest, record.clock(), clock)
+        event.result = result
+        record.put(machine, counts)
         return
     patience = record.patience if move.timeout is None else move.timeout
     if machine._plan.has_clocks:

@@ -5,8 +5,8 @@ names, performs its callbacks in the order of `transitions` and writes the state
 instead of called; `engine="stock"` never uses it, and a fuzz test holds both against each other.
 
 A row stays away, and the law and the engine make it, where more has to be judged than counts and clocks: one
-that passes limits (`always`), that begins a new budget, or that leads to where the clocks stand still. What
-the plan does not understand, such as a callback that is more than a name, it leaves to them as well.
+that begins a new budget, and any other once a limit is passed. What the plan does not understand, such as a
+callback that is more than a name, it leaves to them as well.
 """
 
 from __future__ import annotations
@@ -54,6 +54,9 @@ class Move:
         before: What is performed before the state is written: `before`, then `on_exit`.
         after: What is performed then: `on_enter`, then `after`.
         repeatable: Whether it, and those after it, may be taken any number of times with an equal payload.
+        always: Whether it passes any limit; where one is passed, the law makes it.
+        may_pass: Whether it, or one of those after it, is `always`.
+        stands_still: Whether it leads to where the clocks stand still.
         otherwise: The next row of the trigger, for when a guard objects.
     """
 
@@ -67,6 +70,9 @@ class Move:
     before: tuple[str, ...]
     after: tuple[str, ...]
     repeatable: bool
+    always: bool
+    may_pass: bool
+    stands_still: bool
     otherwise: Move | None
 
 
@@ -172,7 +178,7 @@ def _move(plan: Plan, trigger: str, source: str, row: Any, otherwise: Move | Non
     is_entry = row.dest is not None
     before = _names([*row.before, *(state.on_exit if is_entry else ())])
     after = _names([*(dest.on_enter if is_entry else ()), *row.after])
-    if row.always or row.prepare or stands_still or before is None or after is None:
+    if row.prepare or before is None or after is None:
         return None
     return Move(
         trigger=trigger,
@@ -191,6 +197,9 @@ def _move(plan: Plan, trigger: str, source: str, row: Any, otherwise: Move | Non
         before=before,
         after=after,
         repeatable=row.repeatable and (otherwise is None or otherwise.repeatable),
+        always=row.always,
+        may_pass=row.always or (otherwise is not None and otherwise.may_pass),
+        stands_still=stands_still,
         otherwise=otherwise,
     )
 

@@ -48,6 +48,7 @@ class Record:
         asked: How many guards are only asked just now, in whichever thread or task.
         later: What was asked for later; None, as long as nothing was.
         listeners: Who hears what happens; None, as long as nobody does.
+        is_quiet: Whether nobody ever listened, nor asked for anything later.
         moves: What may be made at once from here, by trigger; nothing where the law must be asked.
         allowed: How many transitions the budget has (infinite: any number).
         most_visits: How often a state may be entered (infinite: any number).
@@ -75,6 +76,7 @@ class Record:
         "entered_at",
         "firing",
         "guards",
+        "is_quiet",
         "later",
         "listeners",
         "lock",
@@ -132,8 +134,14 @@ class Record:
         self.asked = 0
         self.later: deque[Callable[[], Steps[Any]]] | None = None
         self.listeners: Listeners | None = None
+        self.is_quiet = True
         self._epoch = 0
         self._frozen: tuple[tuple[int, int], BreakerCounts] | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no trigger is under way, as whoever holds the machine may ask."""
+        return self.depth == 0 and self.firing is None
 
     # --------------------------------------------------------------------------------------- frozen and back
     def counts(self) -> BreakerCounts:
@@ -241,6 +249,7 @@ class Record:
         with _FIRST:
             if self.listeners is None:
                 self.listeners = Listeners()
+                self.is_quiet = False
         return self.listeners.subscribe(kind, listener)
 
     def put_down(self, kind: Kind, fact: Callable[[], Any]) -> None:
@@ -258,6 +267,7 @@ class Record:
         with _FIRST:
             if self.later is None:
                 self.later = deque()
+                self.is_quiet = False
         self.later.append(begin)
 
     def next_asked(self) -> Callable[[], Steps[Any]] | None:

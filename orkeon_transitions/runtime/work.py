@@ -116,8 +116,8 @@ class VisitWork:
         finally:
             if self._bound:
                 self._bound.pop(bound, None)
-        counts = machine._counts
-        if bound.ended is not None or counts.visit != visit or counts.trip is not None:
+        record = machine._record
+        if bound.ended is not None or record.visit != visit or record.trip is not None:
             await _cancel(work, awaitable)
             raise gone(machine, _result_of(work), bound.ended)
         if work.cancelled():

@@ -1,5 +1,8 @@
 """`orkeon import crewai FOLDER`, and `orkeon run FOLDER` on the pair itself."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 AGENTS = "# Ours.\ncook:\n  role: '{style} cook'\n  verbose: true\n"
@@ -102,3 +105,25 @@ def test_mistakes_are_said_in_one_line_each(orkeon, folder, pair):
     assert done.code == 2
     assert "unknown agent 'cok'" in done.err
     assert not (folder / "mine.yaml").exists()
+
+
+def test_somebody_who_was_quicker_is_not_written_over(orkeon, folder, pair, monkeypatch):
+    (folder / "mine.yaml").write_text("precious")
+    found = os.path.lexists
+    monkeypatch.setattr("os.path.lexists", lambda path: Path(path).name != "mine.yaml" and found(path))
+    done = orkeon("import", "crewai", "kitchen", "-o", "mine.yaml")
+    assert done.code == 2
+    assert "mine.yaml: is there already" in done.err
+    assert (folder / "mine.yaml").read_text() == "precious"
+
+
+def test_a_file_that_cannot_be_written_is_said(orkeon, folder, pair):
+    (folder / "mine.yaml").symlink_to(folder / "nowhere" / "mine.yaml")
+    done = orkeon("import", "crewai", "kitchen", "-o", "mine.yaml", "--force")
+    assert done.code == 2
+    assert "mine.yaml: cannot be written: No such file or directory" in done.err
+
+
+def test_quiet_is_quiet(orkeon, pair):
+    done = orkeon("import", "crewai", "kitchen", "-o", "mine.yaml", "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")

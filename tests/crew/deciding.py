@@ -104,3 +104,40 @@ def decisions(result, *kinds):
 
 def machines_of(result):
     return [re.sub(r"^[^/]*/", "", machine.machine_id) for machine in result.machines]
+
+
+SEEN = {"assignment": assigned_to("cook"), "review": judged(True)}
+
+
+def manager(**changes):
+    return Deciding(**SEEN | changes)
+
+
+def by_agent(agent, task, context):
+    return f"tea by {agent.id}"
+
+
+def towards(*favourites):
+    """Ballots that have the first of these answers that they see on top; one `favourites` for each round."""
+
+    def vote(agent, task, context):
+        shown = labels_for(task)
+        round_number = int(task.id.partition("ballot-")[2].partition("/")[0])
+        wanted = favourites[min(round_number, len(favourites)) - 1]
+        order = sorted(shown, key=lambda label: (wanted.find(shown[label][-1]), label))
+        return {"ranking": order, "why": "I like it"}
+
+    return vote
+
+
+def answer(agent, task, context):
+    """What an executor gives, as text."""
+    return (
+        json.dumps(towards("bac")(agent, task, context))
+        if context.question
+        else by_agent(agent, task, context)
+    )
+
+
+def council(work=by_agent, ballot=None, **answers):
+    return Deciding(work, ballot=ballot or towards("bac"), **answers)

@@ -1,61 +1,28 @@
 """The consensual process: every agent does each task, and all of them choose."""
 
 import asyncio
-import json
 
 import pytest
 
 from orkeon_transitions.crew import (
     CrewObserver,
-    MemoryRunLog,
-    ModelReply,
     TaskOutcome,
-    ToolCall,
-    Usage,
     load_crew,
 )
 from tests.crew.deciding import (
     ONE,
     TWO,
-    Deciding,
     agreeing,
+    answer,
+    by_agent,
+    council,
     decisions,
     labels_for,
     machines_of,
     ranked,
+    towards,
 )
-from tests.crew.dying import died, has_no_gap, resumed
-from tests.crew.scripted import ScriptedModel, hang, path_of
-
-
-def by_agent(agent, task, context):
-    return f"tea by {agent.id}"
-
-
-def towards(*favourites):
-    """Ballots that have the first of these answers that they see on top; one `favourites` for each round."""
-
-    def vote(agent, task, context):
-        shown = labels_for(task)
-        round_number = int(task.id.partition("ballot-")[2].partition("/")[0])
-        wanted = favourites[min(round_number, len(favourites)) - 1]
-        order = sorted(shown, key=lambda label: (wanted.find(shown[label][-1]), label))
-        return {"ranking": order, "why": "I like it"}
-
-    return vote
-
-
-def answer(agent, task, context):
-    """What an executor gives, as text."""
-    return (
-        json.dumps(towards("bac")(agent, task, context))
-        if context.question
-        else by_agent(agent, task, context)
-    )
-
-
-def council(work=by_agent, ballot=None, **answers):
-    return Deciding(work, ballot=ballot or towards("bac"), **answers)
+from tests.crew.scripted import path_of
 
 
 # ------------------------------------------------------------------------------------------------ a consensus
@@ -383,52 +350,7 @@ def test_a_file_that_cannot_be_written_fails_the_task(tmp_path):
     assert task.error.startswith("the deliverable could not be written: ")
 
 
-# ----------------------------------------------------------------------------------------------------- bounds
-class Endless:
-    async def reply(self, messages, tools):
-        return ModelReply("", (ToolCall("x", "web search", {}),), Usage(requests=1))
-
-
-@pytest.mark.parametrize("model", [Endless(), ScriptedModel(""), ScriptedModel(RuntimeError("500"))])
-def test_a_model_that_never_makes_sense_comes_to_an_end(model):
-    result = agreeing(tasks=TWO).run_sync(model=model)
-    assert [str(task.status) for task in result.tasks.values()] == ["failed", "skipped"]
-    assert result.tasks["one"].error.startswith("no agent gave an answer: a: ")
-    assert result.usage.requests <= 3 * 4 * 6
-
-
-def test_nonsense_for_ever_still_gives_an_answer():
-    texts = iter(range(1000))
-
-    class Chatty:
-        async def reply(self, messages, tools):
-            return ModelReply(f"nonsense {next(texts)}", usage=Usage(requests=1))
-
-    result = agreeing().run_sync(model=Chatty())
-    assert (result.status, result.decisions[-1].kind) == ("completed", "fallback")
-    assert result.usage.requests <= 2 * (3 + 3 * 5)
-    assert result.tasks["t"].usage.requests == 6, "ballots are no part of the task"
-
-
-def test_the_offline_model_agrees():
-    documents = [agreeing(tasks=TWO).run_sync(run_id="r").to_dict() for _ in range(2)]
-    assert documents[0]["status"] == "completed"
-    assert documents[0]["decisions"] == documents[1]["decisions"]
-    assert "[offline model]" in documents[0]["output"]
-
-
-def test_the_offline_model_votes_for_the_longest_answer(tmp_path):
-    (tmp_path / "notes.txt").write_text("tea\n")
-    crew = load_crew(
-        f"process: consensual\nmounts: ['{tmp_path}:/in:ro']\n"
-        "agents: {a: {}, b: {tools: [directory_read, file_read]}, c: {}}\ntasks:\n" + ONE
-    )
-    result = crew.run_sync()
-    assert (result.status, result.tasks["t"].agent) == ("completed", "b")
-    assert [one.choice for one in result.decisions if one.by in {"a", "c"}] == ["b > c", "b > a"]
-
-
-# ----------------------------------------------------------------------------------------- told and cancelled
+# ------------------------------------------------------------------------------------------------------- told
 def test_tasks_are_told_as_tasks_and_decisions_as_decisions():
     started, told, finished = [], [], []
     observer = CrewObserver(
@@ -462,108 +384,3 @@ def test_they_work_at_the_same_time_as_far_as_they_may():
     for concurrency in (1, 2, 8):
         asyncio.run(main(concurrency))
     assert peaks == [1, 2, 3]
-
-
-@pytest.mark.parametrize("kind", ["", "ballot"])
-def test_a_cancelled_run_says_how_far_it_came(kind):
-    results = []
-
-    async def main():
-        async def work(agent, task, context):
-            if context.question == kind and agent.id == "c":
-                await hang()
-            return answer(agent, task, context)
-
-        task = asyncio.create_task(
-            agreeing(tasks=TWO).run(executor=work, observer=CrewObserver(crew_finished=results.append))
-        )
-        await asyncio.sleep(0.1)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
-    (result,) = results
-    assert str(result.status) == "cancelled"
-    assert [(str(task.status), task.output) for task in result.tasks.values()] == [
-        ("cancelled", "tea by a"),
-        ("cancelled", ""),
-    ]
-    assert len(result.tasks["one"].machines) == 3
-    assert result.states["tasks"]["one"] == "cancelled"
-
-
-# --------------------------------------------------------------------------------------------------- going on
-def told(result):
-    tasks = [
-        (task.id, str(task.status), task.output, task.agent, task.attempts, path_of(task))
-        for task in result.tasks.values()
-    ]
-    return tasks, result.decisions, result.states, result.usage
-
-
-@pytest.mark.parametrize("is_torn", [False, True])
-def test_wherever_its_process_dies_the_run_comes_to_the_same(is_torn):
-    def executor(done=()):
-        def work(agent, task, context):
-            assert context.machine.machine_id not in done, "what had ended is not done again"
-            return f"{agent.id} {task.id}{'!' * task.description.count('>')}"
-
-        def vote(agent, task, context):
-            assert context.machine.machine_id not in done
-            shown = labels_for(task)
-            wanted = {"a": "b", "b": "c", "c": "a"}[agent.id] if "one:ballot-1" in task.id else "b"
-            return {"ranking": sorted(shown, key=lambda label: (shown[label][0] != wanted, label))}
-
-        return Deciding(work, ballot=vote)
-
-    whole = agreeing(tasks=TWO).run_sync(executor=executor(), concurrency=1)
-    assert len(whole.tasks["one"].machines) == 6
-    for writes in range(0, 200, 1):
-        log, crew = MemoryRunLog(), agreeing(tasks=TWO)
-        if not died(crew, log, writes, executor=executor(), is_torn=is_torn, concurrency=1 + writes % 3):
-            break
-        if log.read("r").status in {"completed", "failed"}:
-            continue
-        ended = {
-            machine.machine_id for machine in log.read("r").machines if machine.snapshot.state == "completed"
-        }
-        result = resumed(crew, log, executor=executor(ended))
-        assert told(result) == told(whole), writes
-        assert has_no_gap(result)
-    assert writes > 30
-
-
-@pytest.mark.parametrize("kind", ["", "ballot"])
-def test_a_cancelled_run_goes_on(kind):
-    log = MemoryRunLog()
-
-    async def main():
-        async def hanging(agent, task, context):
-            if context.question == kind and agent.id == "b":
-                await hang()
-            return answer(agent, task, context)
-
-        task = asyncio.create_task(agreeing(tasks=TWO).run(executor=hanging, run_log=log, run_id="r"))
-        await asyncio.sleep(0.1)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
-    result = agreeing(tasks=TWO).resume_sync("r", run_log=log, executor=council())
-    assert told(result) == told(agreeing(tasks=TWO).run_sync(executor=council()))
-    assert has_no_gap(result)
-
-
-def test_tasks_that_had_ended_are_told_apart():
-    log = MemoryRunLog()
-    whole = died(agreeing(tasks=TWO), log, 10_000, executor=council())
-    assert not whole
-    restored, finished = [], []
-    log = MemoryRunLog()
-    assert died(agreeing(tasks=TWO), log, 20, executor=council())
-    observer = CrewObserver(task_restored=restored.append, task_finished=finished.append)
-    resumed(agreeing(tasks=TWO), log, executor=council(), observer=observer)
-    assert [fact.result.id for fact in restored] + [result.id for result in finished] == ["one", "two"]
-    assert all(fact.machine.is_terminal for fact in restored)

@@ -7,25 +7,14 @@ import pytest
 
 from orkeon_transitions.crew import (
     CrewObserver,
-    MemoryRunLog,
-    ModelReply,
     TaskOutcome,
-    ToolCall,
-    Usage,
     load_crew,
 )
 from orkeon_transitions.machines import machine_definition
 from orkeon_transitions.store import JsonlJournal, replay
 from tests.crew.crew_texts import problems_of
-from tests.crew.deciding import TWO, Deciding, assigned_to, decisions, judged, led
-from tests.crew.dying import died, has_no_gap, resumed
-from tests.crew.scripted import ScriptedModel, hang, path_of
-
-SEEN = {"assignment": assigned_to("cook"), "review": judged(True)}
-
-
-def manager(**changes):
-    return Deciding(**SEEN | changes)
+from tests.crew.deciding import TWO, assigned_to, decisions, judged, led, manager
+from tests.crew.scripted import hang, path_of
 
 
 # ------------------------------------------------------------------------------------------------- assigning
@@ -243,76 +232,6 @@ def test_a_task_that_fails_by_itself_is_not_reviewed():
     assert work.count("review") == 0
 
 
-# ----------------------------------------------------------------------------------------------------- bounds
-@pytest.mark.parametrize("kind", ["assignment", "review"])
-def test_a_manager_that_hangs_is_cut_off(kind):
-    async def never(agent, task, context):
-        if context.question == kind:
-            await hang()
-        return json.dumps(assigned_to("cook")) if context.question == "assignment" else "done"
-
-    head = "circuitBreaker: {stateTimeoutSeconds: 0.05, maxRetries: 0}\n"
-    result = led(head=head).run_sync(executor=never)
-    task = result.tasks["t"]
-    if kind == "assignment":
-        assert (task.status, task.attempts) == ("failed", 0)
-        assert "State timeout exceeded" in task.error
-    else:
-        # The review is the work of the task's own state, and that is what ends first, or as early.
-        assert (str(task.status), task.output) in {("degraded", "done"), ("failed", "done")}
-    assert set(result.states["agents"].values()) <= {"idle", "error"}
-
-
-class Endless:
-    """Always wants another tool call, whatever it is asked."""
-
-    async def reply(self, messages, tools):
-        return ModelReply("", (ToolCall("x", "web search", {}),), Usage(requests=1))
-
-
-@pytest.mark.parametrize(
-    "model", [Endless(), ScriptedModel("nonsense"), ScriptedModel(""), ScriptedModel(RuntimeError("500"))]
-)
-def test_a_model_that_never_makes_sense_comes_to_an_end(model):
-    result = led(TWO).run_sync(model=model)
-    assert [str(task.status) for task in result.tasks.values()] == ["failed", "skipped"]
-    assert "has assigned it to nobody" in result.error
-    assert result.usage.requests <= 60
-
-
-def test_what_the_manager_takes_is_counted():
-    crew = led()
-    replies = [json.dumps(assigned_to("cook")), "tea", '{"accepted": true, "feedback": ""}']
-    result = crew.run_sync(model=ScriptedModel(*replies))
-    assert result.success
-    assert (result.tasks["t"].usage.requests, result.usage.requests) == (1, 3)
-
-
-def test_the_offline_model_leads_too():
-    result = led("  one: {description: d, agent: waiter}\n  two: {description: d}\n").run_sync()
-    assert result.success
-    assert [task.agent for task in result.tasks.values()] == ["waiter", "cook"]
-    assert all("[offline model]" in one.why for one in result.decisions)
-    assert (
-        result.to_dict()["decisions"]
-        == led("  one: {description: d, agent: waiter}\n  two: {description: d}\n")
-        .run_sync()
-        .to_dict()["decisions"]
-    )
-
-
-def test_what_it_says_is_kept_in_short_and_can_be_written_down():
-    odd = {"agent": "\ud800" * 2_000, "why": "so\n\n" * 1_000}
-    result = led().run_sync(executor=manager(assignment=odd), run_log=MemoryRunLog())
-    (decision,) = result.decisions
-    assert len(decision.choice) == len(decision.why) == 500
-    json.dumps(result.to_dict(), ensure_ascii=False).encode()
-    long = {"accepted": False, "feedback": "\udfff" + "x" * 30_000}
-    result = led().run_sync(executor=manager(review=long), run_log=MemoryRunLog())
-    assert len(result.error) < 5_000
-    json.dumps(result.to_dict(), ensure_ascii=False).encode()
-
-
 # ------------------------------------------------------------------------------------------- told and written
 def test_decisions_are_told_and_tasks_only():
     told, tasks, moved = [], [], []
@@ -363,72 +282,6 @@ def test_a_cancelled_run_says_how_far_it_came():
         ("completed", "done"),
         ("cancelled", "done"),
     ]
-
-
-# --------------------------------------------------------------------------------------------------- going on
-def told(result):
-    tasks = [
-        (task.id, str(task.status), task.output, task.agent, path_of(task)) for task in result.tasks.values()
-    ]
-    return tasks, result.decisions, result.states
-
-
-@pytest.mark.parametrize("verdicts", [(True,), (False, True), (False,)])
-@pytest.mark.parametrize("is_torn", [False, True])
-def test_wherever_its_process_dies_the_run_comes_to_the_same(verdicts, is_torn):
-    def executor(done=()):
-        # Judges what it sees, so that the same question has the same answer in each process.
-        def review(agent, task, context):
-            number = int(task.id.rpartition("-")[2])
-            assert task.id not in done, "what was answered is not asked again"
-            return {"accepted": verdicts[min(number, len(verdicts)) - 1], "feedback": "more sugar"}
-
-        def assign(agent, task, context):
-            assert task.id not in done
-            return assigned_to("cook" if "one" in task.id else "waiter")
-
-        return Deciding(
-            lambda agent, task, context: f"{task.id} by {agent.id}", assignment=assign, review=review
-        )
-
-    whole = led(TWO).run_sync(executor=executor())
-    for writes in range(200):
-        log = MemoryRunLog()
-        if not died(led(TWO), log, writes, executor=executor(), is_torn=is_torn):
-            break
-        if log.read("r").status in {"completed", "failed"}:
-            continue
-        ended = {
-            machine.machine_id.removeprefix("r/")
-            for machine in log.read("r").machines
-            if "piece" in machine.note and machine.snapshot.state == "completed"
-        }
-        result = resumed(led(TWO), log, executor=executor(ended))
-        assert told(result) == told(whole), writes
-        assert has_no_gap(result)
-    assert writes > 10
-
-
-@pytest.mark.parametrize("kind", ["assignment", "review", ""])
-def test_a_cancelled_run_goes_on(kind):
-    log = MemoryRunLog()
-
-    async def main():
-        async def hanging(agent, task, context):
-            if context.question == kind:
-                await hang()
-            return await manager().execute_task(agent, task, context)
-
-        task = asyncio.create_task(led(TWO).run(executor=hanging, run_log=log, run_id="r"))
-        await asyncio.sleep(0.1)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
-    result = led(TWO).resume_sync("r", run_log=log, executor=manager())
-    assert told(result) == told(led(TWO).run_sync(executor=manager()))
-    assert has_no_gap(result)
 
 
 # ---------------------------------------------------------------------------------------------------- loading

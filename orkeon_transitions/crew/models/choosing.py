@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 
 
+# The processes in which nobody but the agent that a task names is asked anything about it.
+NAMED_ONLY = frozenset({"sequential", "parallel", "graph"})
+
+
 @runtime_checkable
 class ModelChooser(Protocol):
     """Gives each agent a model for each task."""
@@ -80,9 +84,10 @@ class ChosenModels:
         return self._made[key]
 
     def pairs(self, config: CrewConfig) -> Iterator[tuple[AgentConfig, TaskConfig]]:
-        """Who may work on what: a task without an agent goes to whoever is free."""
+        """Who may work on what: whoever a task names, and anybody where the process decides."""
         for task in config.tasks.values():
-            for agent in [config.agents[task.agent]] if task.agent else config.agents.values():
+            is_named = bool(task.agent) and config.process in NAMED_ONLY
+            for agent in [config.agents[task.agent]] if is_named else config.agents.values():
                 yield agent, task
 
     def _make(self, settings: ModelSettings) -> ChatModel:

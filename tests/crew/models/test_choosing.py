@@ -12,6 +12,7 @@ from orkeon_transitions.crew.models.conversations import arguments_of
 from orkeon_transitions.crew.models.providers import provider_model
 from orkeon_transitions.crew.models.reading import ALIASES, FIELDS
 from orkeon_transitions.definition.names import camel_case
+from orkeon_transitions.errors import MissingKeyError
 from tests.crew.scripted import ScriptedModel, crew_of_one
 
 AGENTS = "agents:\n  a: {}\n  b: {}\n"
@@ -32,6 +33,26 @@ def test_a_program_chooses_for_each_agent_and_task():
     assert asked == [("a", "one"), ("b", "two")]
 
 
+def test_a_chooser_that_fails_fails_the_task_and_not_the_program():
+    class Chooser:
+        def model_for(self, agent, task):
+            if agent.id == "a":
+                raise LookupError("nobody is free")
+            return ScriptedModel("fine")
+
+    result = load_crew(TWO).run_sync(model=Chooser())
+    assert result.status == "failed"
+    assert result.tasks["one"].error == "no model could be chosen: LookupError: nobody is free"
+    assert result.tasks["two"].output == "fine"
+
+
+@pytest.mark.parametrize("process", ["hierarchical", "consensual"])
+def test_where_the_process_decides_who_works_every_model_is_looked_at(process):
+    head = f"process: {process}\nmanagerAgent: c\nagents:\n  a: {{}}\n  b: {{}}\n  c: {{llm: openai:gpt-5}}\n"
+    with pytest.raises(MissingKeyError):
+        load_crew(f"{head}tasks:\n  t: {{description: d, agent: a}}\n").run_sync()
+
+
 def test_a_model_of_the_program_beats_the_file():
     crew = load_crew(f"llm: openai:gpt-5\n{TWO}")
     assert crew.run_sync(model=ScriptedModel("mine")).output == "mine"
@@ -44,7 +65,7 @@ def test_a_name_that_is_none_is_said_at_once():
 
 def test_a_task_without_an_agent_may_go_to_any():
     crew = load_crew("agents:\n  a: {}\n  b: {llm: openai:gpt-5}\ntasks:\n  t: {description: d}\n")
-    with pytest.raises(Exception, match="OPENAI_API_KEY"):
+    with pytest.raises(MissingKeyError, match="OPENAI_API_KEY"):
         crew.run_sync()
     assert crew.run_sync(model=ModelSettings("offline")).success
 
