@@ -45,6 +45,7 @@ class TaskLine:
         usage_now: Gives what it has spent, while it runs.
         waits: How many seconds it will wait until its model may be asked, while that is being told.
         waits_until: When that is, on the board's clock.
+        machines: All that it has had while it runs, by id: it ends with one of them.
     """
 
     task: str
@@ -62,6 +63,7 @@ class TaskLine:
     usage_now: Callable[[], Usage] | None = None
     waits: float = 0.0
     waits_until: float = 0.0
+    machines: dict[str, Any] = field(default_factory=dict)
 
     @property
     def usage(self) -> Usage:
@@ -150,6 +152,7 @@ class Board:
     def _started(self, fact: TaskStarted) -> None:
         line = self.lines.setdefault(fact.task, TaskLine(fact.task, fact.agent))
         line.agent, line.machine, line.status, line.retried = fact.agent, fact.machine, "running", None
+        line.machines[fact.machine.machine_id] = fact.machine
         line.began = self.clock() if line.began is None else line.began
         line.is_restored, line.usage_now = fact.is_resumed, fact.usage
         self.changed(line)
@@ -169,6 +172,8 @@ class Board:
         line = self.lines.setdefault(result.id, TaskLine(result.id, result.agent or ""))
         line.status, line.result = str(result.status), result
         line.agent = result.agent or line.agent
+        line.machine = line.machines.get(result.machine_id or "", line.machine)
+        line.machines.clear()
         self.ended += 1
         line.ended = self.ended
         if self.writing is line:
