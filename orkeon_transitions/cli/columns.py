@@ -28,11 +28,13 @@ class Column(NamedTuple):
         name: What stands at its top.
         least: How narrow it may become, so that the table does not jump.
         justify: Where its cells stand.
+        most: How wide it may become; None: as wide as its cells are.
     """
 
     name: str
     least: int = 0
     justify: Literal["left", "right"] = "left"
+    most: int | None = None
 
 
 COLUMNS = (
@@ -49,6 +51,9 @@ COLUMNS = (
 # What a terminal does without, the first one first; the frame goes before the second of these.
 NICE, USEFUL = ("retries", "transitions"), ("time", "agent", "tokens", "left", "tools")
 
+# Names that are longer are cut before something else is left out for them.
+SHORTENED = {"task": 13, "agent": 9}
+
 Cells = dict[str, "Text"]
 
 
@@ -62,15 +67,31 @@ def columns_for(rows: Sequence[Cells], width: int) -> tuple[list[Column], bool]:
         )
         for column in COLUMNS
     }
-    kept = fitting(needs, NICE, width)
-    is_framed = _width(needs, kept, AROUND) <= width
-    if not is_framed:
-        kept = fitting(needs, (*NICE, *USEFUL), width, around=AROUND_BARE)
-    return [column for column in COLUMNS if column.name in kept], is_framed
+    for around in (AROUND, AROUND_BARE):
+        kept = fitting(needs, NICE, width, around=around)
+        if _room(needs, kept, around, width) >= 0:
+            return [column for column in COLUMNS if column.name in kept], around == AROUND
+    cut = needs | {name: min(needs[name], most) for name, most in SHORTENED.items()}
+    width += AROUND_BARE + 1  # a line without a frame ends with its last cell
+    kept = fitting(_without(cut, NICE), USEFUL, width, around=AROUND_BARE)
+    for name in SHORTENED:
+        # What is left over is for these names.
+        more = min(needs[name] - cut[name], _room(cut, kept, AROUND_BARE, width))
+        cut[name] += max(0, more)
+    return [
+        column._replace(most=cut[column.name]) if column.name in SHORTENED else column
+        for column in COLUMNS
+        if column.name in kept
+    ], False
 
 
-def _width(needs: dict[str, int], kept: Sequence[str], around: int) -> int:
-    return sum(needs[name] + around for name in kept) + 1
+def _without(needs: dict[str, int], names: Sequence[str]) -> dict[str, int]:
+    return {name: width for name, width in needs.items() if name not in names}
+
+
+def _room(needs: dict[str, int], kept: Sequence[str], around: int, width: int) -> int:
+    """How much room is left, or, below 0, lacks."""
+    return width - sum(needs[name] + around for name in kept) - 1
 
 
 def cells_of(line: TaskLine, now: float, *, ascii_only: bool) -> Cells:

@@ -110,7 +110,13 @@ def draw(board: Board, console: Console) -> RenderableType:
         title_justify="left",
     )
     for column in columns:
-        table.add_column(column.name, no_wrap=True, justify=column.justify, min_width=column.least)
+        table.add_column(
+            column.name,
+            no_wrap=True,
+            justify=column.justify,
+            min_width=column.least,
+            max_width=column.most,
+        )
     for cells in rows:
         table.add_row(*(cells.get(column.name, Text("")) for column in columns))
     below = [*_left_out(lines, shown), *_last_decision(board), *_last_text(board)]

@@ -298,3 +298,19 @@ def test_what_a_model_writes_after_a_step_begins_anew(board):
     assert shown(board)[-1].rstrip() == "look: I will look."
     observer.task_text(TaskText("look", "scout", "I have"))
     assert shown(board)[-1].rstrip() == "look: I have"
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_long_names_are_cut_before_what_counts_is_left_out(clock, width):
+    long = "collect_everything_that_is_known_about_the_topic"
+    board = Board.of("c", [(long, "senior_researcher_of_the_crew"), ("write", "writer")])
+    board.clock = clock
+    start(board, long).begin_execution()
+    board.lines[long].agent = "senior_researcher_of_the_crew"
+    lines = shown(board, width=width)
+    heading = next(line for line in lines if line.split()[:1] == ["task"]).split()
+    assert {"task", "agent", "state", "tools", "tokens", "left"} <= set(heading)
+    [line] = [line for line in lines if line.startswith("collect_ever")]
+    assert "…" in line
+    assert "executing" in line
+    assert "0/10" in line
