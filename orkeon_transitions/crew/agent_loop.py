@@ -27,7 +27,6 @@ from orkeon_transitions.crew.requests import asked, asked_besides
 from orkeon_transitions.crew.results import TaskOutcome, Usage
 from orkeon_transitions.crew.tool import Tool, ToolError, cut
 from orkeon_transitions.crew.tool_names import named_for_models
-from orkeon_transitions.facts import error_text
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
@@ -64,7 +63,8 @@ class AgentLoop:
             context.messages.append(Message("user", context.feedback))
         try:
             tools = await self._allowed(agent, task, context)
-            return await _Attempt(self._model(agent, task), tools, agent, task, context).run()
+            model = await self._model(agent, task, context)
+            return await _Attempt(model, tools, agent, task, context).run()
         except WorkFailedError as error:
             return TaskOutcome(False, context.partial, str(error))
 
@@ -73,7 +73,8 @@ class AgentLoop:
         self._begin(agent, task, context)
         tools = await self._allowed(agent, task, context)
         context.messages.append(Message("user", plan_prompt(tools.values())))
-        reply = await asked(self._model(agent, task), context, context.messages)
+        model = await self._model(agent, task, context)
+        reply = await asked(model, context, context.messages)
         plan = cut(reply.text, MOST_PLAN)
         context.messages += [Message("assistant", plan), Message("user", PLAN_MADE)]
         return plan
@@ -83,7 +84,9 @@ class AgentLoop:
     ) -> str | None:
         """Asks the agent's model, in a conversation of its own."""
         messages = [Message("system", JUDGE), Message("user", judge_prompt(task, criteria, output))]
-        reply = await asked_besides(self._model(agent, task), context, messages)
+        chooser = self.model
+        model = await _chosen(chooser, agent, task) if isinstance(chooser, ModelChooser) else chooser
+        reply = await asked_besides(model, context, messages)
         return read_verdict(reply.text)
 
     async def close(self) -> None:
@@ -93,13 +96,13 @@ class AgentLoop:
         if self.servers is not None:
             await self.servers.close()
 
-    def _model(self, agent: AgentConfig, task: TaskConfig) -> ChatModel:
+    async def _model(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> ChatModel:
+        """Whom to ask; to choose somebody is work that can fail, too."""
         if not isinstance(self.model, ModelChooser):
             return self.model
-        try:
-            return self.model.model_for(agent, task)
-        except Exception as error:
-            raise WorkFailedError(f"no model could be chosen: {error_text(error)}") from error
+        work = context.attempted(_chosen, self.model, agent, task)
+        model: ChatModel = await context.machine.during(work, done=None, failed="fail")
+        return model
 
     def _begin(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> None:
         """The first messages of a conversation, and what is left of one that was lost."""
@@ -300,6 +303,10 @@ def _name_of(call: ToolCall) -> str:
 
 
 def _calls_left(machine: AsyncTaskExecution) -> int:
+async def _chosen(chooser: ModelChooser, agent: AgentConfig, task: TaskConfig) -> ChatModel:
+    return chooser.model_for(agent, task)
+
+
     """How many tool calls the limits of a task's machine leave room for, its way to the end kept free."""
     used, status = machine.guard_context, machine.circuit_status
     policy, visits = status.policy, status.state_visit_histogram

@@ -42,8 +42,19 @@ def test_a_chooser_that_fails_fails_the_task_and_not_the_program():
 
     result = load_crew(TWO).run_sync(model=Chooser())
     assert result.status == "failed"
-    assert result.tasks["one"].error == "no model could be chosen: LookupError: nobody is free"
+    assert result.tasks["one"].error == "LookupError: nobody is free"
     assert result.tasks["two"].output == "fine"
+
+
+def test_a_chooser_that_fails_ends_planning_too():
+    class Chooser:
+        def model_for(self, agent, task):
+            raise LookupError("nobody is free")
+
+    crew = load_crew(f"planning: true\ncircuitBreaker: {{maxRetries: 1}}\n{TWO}")
+    result = crew.run_sync(model=Chooser())
+    assert result.status == "failed"
+    assert "LookupError: nobody is free" in result.tasks["one"].error
 
 
 @pytest.mark.parametrize("process", ["hierarchical", "consensual"])
