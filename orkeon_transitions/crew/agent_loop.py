@@ -293,6 +293,10 @@ class _Attempt:
         return f"{self._context.idempotency_key}/{name}{again}"
 
 
+async def _chosen(chooser: ModelChooser, agent: AgentConfig, task: TaskConfig) -> ChatModel:
+    return chooser.model_for(agent, task)
+
+
 def _name_of(call: ToolCall) -> str:
     """A tool and what it is called with, in short."""
     try:
@@ -303,10 +307,6 @@ def _name_of(call: ToolCall) -> str:
 
 
 def _calls_left(machine: AsyncTaskExecution) -> int:
-async def _chosen(chooser: ModelChooser, agent: AgentConfig, task: TaskConfig) -> ChatModel:
-    return chooser.model_for(agent, task)
-
-
     """How many tool calls the limits of a task's machine leave room for, its way to the end kept free."""
     used, status = machine.guard_context, machine.circuit_status
     policy, visits = status.policy, status.state_visit_histogram
