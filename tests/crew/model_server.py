@@ -119,6 +119,7 @@ class ModelServer:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each small answer waits for 40 ms
     owner = None
 
     def log_message(self, *_):
