@@ -45,5 +45,5 @@ class Verdict:
     is_final: bool = False
 
 
-Review = Callable[[str], Awaitable[Verdict]]
-"""Judges an output that is in order otherwise, while the task's machine is in `validating`."""
+Review = Callable[[str, int], Awaitable[Verdict]]
+"""Judges an output that is in order otherwise, and is told how often the machine was in `validating`."""

@@ -350,7 +350,9 @@ class TaskRun:
     async def _reviewed(self, review: Review) -> Verdict | None:
         """Lets somebody judge: the work of the state `validating`; None: the state was left meanwhile."""
         try:
-            verdict: Verdict = await self._machine.during(review(self._output), done=None, failed=None)
+            number = sum(step.to_state == TaskState.VALIDATING for step in self._history)
+            work = review(self._output, number)
+            verdict: Verdict = await self._machine.during(work, done=None, failed=None)
         except (CircuitBrokenError, StateLeftError):
             return None
         return verdict

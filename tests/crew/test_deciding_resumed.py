@@ -187,3 +187,23 @@ def test_a_cancelled_council_says_how_far_it_came(kind):
     ]
     assert len(result.tasks["one"].machines) == 3
     assert result.states["tasks"]["one"] == "cancelled"
+
+
+def test_an_output_that_was_not_shown_to_the_manager_is_no_review():
+    def executor():
+        # Nothing at first, and tea once somebody has asked for more.
+        return manager(work=lambda agent, task, context: "tea" if context.feedback else "", review=review)
+
+    def review(agent, task, context):
+        assert task.id == "t:review-2"
+        return {"accepted": True, "feedback": "fine"}
+
+    whole = led().run_sync(executor=executor())
+    assert whole.success
+    for writes in range(100):
+        log = MemoryRunLog()
+        if not died(led(), log, writes, executor=executor()):
+            break
+        if log.read("r").status != "completed":
+            assert told(resumed(led(), log, executor=executor())) == told(whole), writes
+    assert writes > 5

@@ -92,32 +92,27 @@ class _Reviews:
         run: The run.
         manager: The manager's key.
         task: The task.
-        submitted: How often the task's machine was in `validating` before.
         count: How many reviews there were.
     """
 
     run: CrewRun
     manager: str
     task: TaskConfig
-    submitted: int = field(default=0, init=False)
     count: int = field(default=0, init=False)
 
     async def repeat(self) -> None:
         """Goes through the reviews of another process, whose verdicts the task's machine has seen."""
-        for _ in range(self.run.validations_before(self.task.id)):
-            if self.run.was_answered(self._name(self.submitted + 1)):
-                await self.review("")
-            else:
-                # What another process has submitted was no output to review.
-                self.submitted += 1
+        for number in range(1, self.run.validations_before(self.task.id) + 1):
+            # What was not in order by itself was not reviewed.
+            if self.run.was_answered(self._name(number)):
+                await self.review("", number)
 
-    async def review(self, output: str) -> Verdict:
-        """Lets the manager judge an output."""
-        self.submitted += 1
+    async def review(self, output: str, number: int) -> Verdict:
+        """Lets the manager judge an output; the number counts how often the machine was in `validating`."""
         self.count += 1
         answer = await self.run.consult(
             self.manager,
-            self._name(self.submitted),
+            self._name(number),
             review_question(self.task, output),
             asked_in_json(review_schema()),
             kind="review",
@@ -139,8 +134,8 @@ class _Reviews:
         words = f"the manager '{self.manager}' has sent the output back ({number}): {opinion.feedback}"
         return Verdict(words, is_final=self.count >= MOST_REVIEWS)
 
-    def _name(self, submitted: int) -> str:
-        return f"{self.task.id}:review-{submitted}"
+    def _name(self, number: int) -> str:
+        return f"{self.task.id}:review-{number}"
 
 
 def _meant(written: str, agents: Collection[str]) -> str | None:

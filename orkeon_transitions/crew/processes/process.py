@@ -353,5 +353,5 @@ class CrewRun:
         return result is not None and result.status in GAVE_SOMETHING
 
 
-async def _checked(check: Callable[[str], str | None], answer: str) -> Verdict:
+async def _checked(check: Callable[[str], str | None], answer: str, _number: int) -> Verdict:
     return Verdict(check(answer))
