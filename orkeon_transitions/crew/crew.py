@@ -30,16 +30,19 @@ from orkeon_transitions.crew.processes import RunOptions
 from orkeon_transitions.crew.processes.process import Journal
 from orkeon_transitions.crew.results import CrewResult
 from orkeon_transitions.crew.run_log import RunLog
-from orkeon_transitions.crew.running import at_least_one, checked_log, outside_of_a_loop, run_to_its_end
+from orkeon_transitions.crew.running import (
+    at_least_one,
+    checked_log,
+    known_agents,
+    outside_of_a_loop,
+    run_to_its_end,
+)
 from orkeon_transitions.crew.taking_up import Origin, begun, check_unchanged, has_changed, readable, taken_up
 from orkeon_transitions.crew.tool import Tool, as_tool
 from orkeon_transitions.crew.tool_sources import KnownNames, offered_tools
 from orkeon_transitions.crew.web import WEB_NAMES, check_web_tools, web_tools
 from orkeon_transitions.definition import Finding
-from orkeon_transitions.definition.names import nearest
 from orkeon_transitions.definition.source import is_text
-
-MOST_AT_ONCE = 8
 
 
 def load_crew(
@@ -215,7 +218,7 @@ class Crew:
             options,
             run_id=run_id or uuid.uuid4().hex[: 8 if run_log is None else 12],
             journal=journal,
-            unavailable=self._known_agents(unavailable),
+            unavailable=known_agents(unavailable, self.agents),
         )
         if run_log is not None:
             origin = self._origin(given, options.unavailable)
@@ -261,9 +264,9 @@ class Crew:
             clock: As for `run`.
             sleep: As for `run`.
             concurrency: As for `run`.
-            ask_human: As for `run`. What a person had been asked when the run ended is asked again.
             guardrails: As for `run`.
             schemas: As for `run`.
+            ask_human: As for `run`. What a person had been asked when the run ended is asked again.
 
         Raises:
             CrewDefinitionError: The crew or the inputs have changed; each difference is named.
@@ -334,7 +337,6 @@ class Crew:
         config = given.shown(filled(self.config, inputs, self._source))
         worker = self._executor(config, executor, model)
         human, checker = given.ready(config, self._source, worker)
-        most = config.max_concurrency or MOST_AT_ONCE if concurrency is None else concurrency
         return config, RunOptions(
             run_id="",
             executor=worker,
@@ -342,7 +344,7 @@ class Crew:
             observer=observer or CrewObserver(),
             clock=clock,
             mounts=self._mounts,
-            concurrency=at_least_one(most),
+            concurrency=at_least_one(concurrency, config.max_concurrency),
             human=human,
             checker=checker,
             paces=Paces.of(config, clock, sleep),
@@ -350,17 +352,6 @@ class Crew:
 
     def _origin(self, inputs: Mapping[str, Any], unavailable: Collection[str]) -> Origin:
         return Origin.of(self.config, self.mounts, self.source, inputs, tuple(unavailable))
-
-    def _known_agents(self, names: Collection[str]) -> frozenset[str]:
-        if isinstance(names, str):
-            raise TypeError(f"unavailable are names of agents in a list, not the text '{names}'")
-        for name in names:
-            if name not in self.agents:
-                hint = nearest(name, self.agents)
-                raise ValueError(
-                    f"there is no agent '{name}'" + (f", did you mean '{hint}'?" if hint else "")
-                )
-        return frozenset(names)
 
     def _executor(self, config: CrewConfig, executor: Executor | None, model: Model | None) -> AgentExecutor:
         if executor is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from orkeon_transitions.crew.agent_loop import AgentLoop
@@ -11,7 +11,10 @@ from orkeon_transitions.crew.config import CrewConfig
 from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
 from orkeon_transitions.crew.results import CrewResult
 from orkeon_transitions.crew.run_log import RunLog
+from orkeon_transitions.definition import nearest
 from orkeon_transitions.errors import OrkeonError
+
+MOST_AT_ONCE = 8
 
 
 def outside_of_a_loop(
@@ -70,12 +73,34 @@ async def _finished(config: CrewConfig, options: RunOptions) -> CrewResult:
     return run.finish()
 
 
-def at_least_one(concurrency: int) -> int:
+def known_agents(names: Collection[str], agents: Collection[str]) -> frozenset[str]:
+    """Names of agents, if they are some.
+
+    Raises:
+        TypeError: They are one text.
+        ValueError: There is no such agent.
+    """
+    if isinstance(names, str):
+        raise TypeError(f"unavailable are names of agents in a list, not the text '{names}'")
+    for name in names:
+        if name not in agents:
+            hint = nearest(name, agents)
+            raise ValueError(f"there is no agent '{name}'" + (f", did you mean '{hint}'?" if hint else ""))
+    return frozenset(names)
+
+
+def at_least_one(concurrency: int | None, declared: int | None) -> int:
     """How many may run at once.
+
+    Args:
+        concurrency: What the program says, or None.
+        declared: What the crew's file says, or None.
 
     Raises:
         ValueError: It is no whole number from 1.
     """
+    if concurrency is None:
+        return declared or MOST_AT_ONCE
     if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
         raise ValueError(f"concurrency must be a whole number from 1, not {concurrency!r}")
     return concurrency
