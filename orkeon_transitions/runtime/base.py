@@ -62,6 +62,8 @@ class MachineBase(Generic[S, E]):
     persisted: ClassVar[tuple[str, ...]] = ()
     budget_starts: ClassVar[frozenset[str]] = frozenset()
     _is_plain: ClassVar[bool] = True
+    # What the commit hook has returned from last.
+    _last_committed: Fact | None = None
 
     def __init__(
         self,
@@ -310,6 +312,16 @@ class MachineBase(Generic[S, E]):
             f"machine '{self._plan.definition.name}' is making another transition and did not become free in "
             f"{self._lock_timeout:g} s"
         )
+
+    def _has_committed(self, fact: Fact) -> bool:
+        """Whether the commit hook has written a fact, though an interrupt may have come right after that.
+
+        A hook that is a function has written what it has returned from. One that is another object, or is cut
+        short by the interrupt, tells by a method `has_written(fact)`; without one, nothing is known, and the
+        machine does not move.
+        """
+        asked = getattr(self._commit_hook, "has_written", None)
+        return self._last_committed is fact or (asked is not None and asked(fact) is True)
 
     def _nothing_moved(self, refusal: Refusal, error: Exception | None = None) -> TransitionResult:
         return TransitionResult(

@@ -258,8 +258,13 @@ def _break(machine: Machine, trip: Trip, trigger: str | None) -> Steps[None]:
         status=machine._status_of(broken),
         timestamp=machine._now(),
     )
-    stopped = yield from _committed(machine, trigger or "check_circuit", fact, broken)
-    machine._counts = replace(machine._counts, trip=trip)
+    try:
+        stopped = yield from _committed(machine, trigger or "check_circuit", fact, broken)
+        machine._counts = replace(machine._counts, trip=trip)
+    except BaseException:
+        if machine._has_committed(fact):  # an interrupt came after the hook had written
+            machine._counts = replace(machine._counts, trip=trip)
+        raise
     machine._record.put_down("broken", lambda: fact)
     machine._visit_ended()
     if stopped is not None:
@@ -302,8 +307,13 @@ def reset(machine: Machine) -> Steps[None]:
     """Clears the trip and all counts, and starts the clocks anew."""
     fresh = machine._counts.reset(machine._clock())
     fact = BreakerReset(machine.state, fresh.ordinal, machine._now())
-    stopped = yield from _committed(machine, "reset_circuit_breaker", fact, fresh)
-    machine._counts = machine._counts.reset(machine._clock())
+    try:
+        stopped = yield from _committed(machine, "reset_circuit_breaker", fact, fresh)
+        machine._counts = machine._counts.reset(machine._clock())
+    except BaseException:
+        if machine._has_committed(fact):  # an interrupt came after the hook had written
+            machine._counts = machine._counts.reset(machine._clock())
+        raise
     machine._clocks_changed()
     if stopped is not None:
         raise stopped

@@ -247,10 +247,18 @@ class StateMachine(MachineBase[S, E]):
     def _commit(self, fact: Fact, counts: BreakerCounts, changed: Mapping[str, Any] | None = None) -> None:
         hook = self._commit_hook
         if hook is not None:
-            refuse_awaitable(hook(fact, snapshots.take(self, counts, changed)), "the commit hook")
+            answer = hook(fact, snapshots.take(self, counts, changed))
+            self._last_committed = fact
+            refuse_awaitable(answer, "the commit hook")
 
     def _settle(self, firing: Firing, dest: str | None) -> None:
         """Commits a transition and writes it; None as the state: an internal one."""
         counts, result, fields = prepared(self, firing, dest)
-        self._commit(result, counts, fields)
-        write(self, firing, counts, result, fields)
+        try:
+            self._commit(result, counts, fields)
+            write(self, firing, counts, result, fields)
+        except BaseException:
+            if firing.result is None and self._has_committed(result):
+                # An interrupt came after the hook had written: what is written has happened.
+                write(self, firing, counts, result, fields)
+            raise

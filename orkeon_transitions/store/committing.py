@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError
 from orkeon_transitions.errors import JournalError, MachineBusyError, StaleMachineError
 from orkeon_transitions.facts import Fact, Snapshot, TransitionResult
 from orkeon_transitions.store.database.machines import find
-from orkeon_transitions.store.database.swap import Written, swap
+from orkeon_transitions.store.database.swap import Written, is_written, swap
 from orkeon_transitions.store.records import fact_line, recording_line
 
 if TYPE_CHECKING:
@@ -37,7 +37,16 @@ class StoreCommit:
         version: The version of that.
     """
 
-    __slots__ = ("__weakref__", "_database", "_given_up", "_last", "_lock", "_machine", "_version")
+    __slots__ = (
+        "__weakref__",
+        "_database",
+        "_given_up",
+        "_last",
+        "_lock",
+        "_machine",
+        "_version",
+        "_written",
+    )
 
     def __init__(self, database: Database, machine: Machine, snapshot: Snapshot, version: int) -> None:
         self._database = database
@@ -46,6 +55,7 @@ class StoreCommit:
         self._version = version
         self._last = _place(snapshot)
         self._given_up = False
+        self._written: Fact | None = None
 
     @property
     def closed(self) -> bool:
@@ -84,9 +94,13 @@ class StoreCommit:
         line = fact_line(fact, snapshot)[:-1].decode()
         with self._lock:
             if snapshot.ordinal != self._last[0] + isinstance(fact, TransitionResult):
-                # An interrupt came between the writing and the moving.
+                # Two interrupts came between the writing and the moving.
                 raise self._stale(snapshot)
-            self._write(snapshot, line)
+            self._write(snapshot, line, fact)
+
+    def has_written(self, fact: Fact) -> bool:
+        """Whether a fact was the last to be written: a machine asks after an interrupt."""
+        return self._written is fact
 
     def note(self, snapshot: Snapshot) -> None:
         """Writes where the machine is, and a line that says so, though no transition led there.
@@ -136,11 +150,22 @@ class StoreCommit:
                 )
             self._write(snapshot, None)
 
-    def _write(self, snapshot: Snapshot, line: str | None) -> None:
+    def _write(self, snapshot: Snapshot, line: str | None, fact: Fact | None = None) -> None:
         row = row_of(snapshot, self._machine(), self._version)
-        if not swap(self._database, row, line):
+        place = _place(snapshot)
+        try:
+            is_done = swap(self._database, row, line)
+            if is_done:
+                self._version, self._last, self._written = row.version, place, fact
+        except Exception:
+            raise
+        except BaseException:
+            # An interrupt: the database knows whether it came before the commit or after it.
+            if is_written(self._database, row, line):
+                self._version, self._last, self._written = row.version, place, fact
+            raise
+        if not is_done:
             raise self._stale(snapshot)
-        self._version, self._last = row.version, _place(snapshot)
 
     def _stale(self, snapshot: Snapshot) -> StaleMachineError:
         machine_id = snapshot.machine_id

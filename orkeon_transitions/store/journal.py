@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 _LONGEST_LOOK = 1_000
 
 
+class _Written(threading.local):
+    """What each thread has written last."""
+
+    last: Fact | None = None
+
+
 class JsonlJournal:
     """Writes what machines do to a file, one JSON line per fact.
 
@@ -56,6 +62,7 @@ class JsonlJournal:
         self.path = Path(path)
         self._fsync = fsync
         self._lock = threading.RLock()
+        self._written = _Written()
         # Where the file ended when this journal last wrote; other processes may have gone on from there.
         self._end = 0
         # Where a failed write begins and ends that could not be cut off.
@@ -128,7 +135,11 @@ class JsonlJournal:
         line = fact_line(fact, snapshot)
         with self._lock:
             self._refuse_if_closed()
-            self._append(line)
+            self._append(line, fact)
+
+    def has_written(self, fact: Fact) -> bool:
+        """Whether a fact is the last that this thread has written: a machine asks after an interrupt."""
+        return self._written.last is fact
 
     def _refuse_if_closed(self) -> None:
         if self._file.closed:
@@ -137,7 +148,7 @@ class JsonlJournal:
                 f"JsonlJournal({str(self.path)!r}).record(machine) goes on in the same file"
             )
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, line: bytes, fact: Fact | None = None) -> None:
         try:
             with _file_lock(self._file):
                 self._cut_left_over()
@@ -146,11 +157,13 @@ class JsonlJournal:
                 start = self._size()
                 try:
                     self._write(line)
+                    self._written.last = fact
                 except BaseException:
-                    # Also for an interrupt, and while the lock is held: later, others have written more.
-                    self._left_over = start, self._size()
-                    with contextlib.suppress(OSError):
-                        self._cut_left_over()
+                    if fact is None or self._written.last is not fact:
+                        # Also for an interrupt, and while the lock is held: later, others have written more.
+                        self._left_over = start, self._size()
+                        with contextlib.suppress(OSError):
+                            self._cut_left_over()
                     raise
                 self._end = start + len(line)
         except OSError as error:
@@ -246,13 +259,13 @@ def _last_line(file: IO[bytes]) -> tuple[int, int, bytes]:
 @contextlib.contextmanager
 def _file_lock(file: IO[bytes]) -> Iterator[None]:
     """Keeps other processes' journals out while a line is written whole or cut off."""
-    held = False
-    if fcntl is not None:
-        with contextlib.suppress(OSError):  # some network file systems know no locks
-            fcntl.flock(file, fcntl.LOCK_EX)
-            held = True
+    # Some network file systems know no locks; an interrupt may come when the lock has just been taken.
     try:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX)
         yield
     finally:
-        if held and not file.closed:
-            fcntl.flock(file, fcntl.LOCK_UN)
+        if fcntl is not None and not file.closed:
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)

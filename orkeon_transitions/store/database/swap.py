@@ -114,7 +114,7 @@ def _swap_in_postgresql(database: Database, row: Written, line: str | None) -> b
     was_lost = False
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            return _moves(database, row, line) or (was_lost and _is_written(database, row, line))
+            return _moves(database, row, line) or (was_lost and _found(database, row, line))
         except ConnectionLostError as error:
             was_lost = True
             if attempt == _ATTEMPTS:
@@ -139,7 +139,25 @@ def _moves(database: Database, row: Written, line: str | None) -> bool:
     return rows == 1
 
 
-def _is_written(database: Database, row: Written, line: str | None) -> bool:
+def is_written(database: Database, row: Written, line: str | None) -> bool:
+    """Whether a write that an interrupt cut short was made all the same; not, if the database is silent."""
+    try:
+        if not database.is_sqlite:
+            return _found(database, row, line)
+        connection = database.take_writer()
+        try:
+            query = _WRITTEN.replace("%s", "?")
+            found: tuple[str, str] | None = connection.execute(
+                query, (row.machine_id, row.version)
+            ).fetchone()
+        finally:
+            database.leave_writer()
+    except Exception:  # noqa: BLE001 (the interrupt goes on)
+        return False
+    return found is not None and found == (row.snapshot, line)
+
+
+def _found(database: Database, row: Written, line: str | None) -> bool:
     """Whether the attempt whose answer was lost had been made after all."""
     with database.session() as connection:
         found = connection.execute(_WRITTEN, (row.machine_id, row.version)).fetchone()
