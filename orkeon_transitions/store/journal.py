@@ -46,6 +46,9 @@ class JsonlJournal:
     visible, and a machine whose fact cannot be written does not move. Several machines may share one journal,
     from any thread; several processes may append to one file.
 
+    A file that is removed, rotated or cut short while the journal is open is refused at the next fact: a
+    program that rotates its journals closes this one and opens another.
+
     A file whose last line was torn by a crash is repaired when it is opened, or before the next line is
     written: the fragment goes to `<file>.torn`, with a warning. A whole record that only lacks its newline is
     a record.
@@ -60,6 +63,8 @@ class JsonlJournal:
 
     def __init__(self, path: str | os.PathLike[str], *, fsync: bool = False) -> None:
         self.path = Path(path)
+        # Where it is, though the program may go to another folder.
+        self._place = self.path.absolute()
         self._fsync = fsync
         self._lock = threading.RLock()
         self._written = _Written()
@@ -74,6 +79,7 @@ class JsonlJournal:
         try:
             with _file_lock(self._file):
                 self._repair()
+                self._end = self._size()
             if fsync:
                 sync_folder(self.path.parent)
         except OSError as error:
@@ -148,10 +154,29 @@ class JsonlJournal:
                 f"JsonlJournal({str(self.path)!r}).record(machine) goes on in the same file"
             )
 
+    def _refuse_if_lost(self) -> None:
+        """Refuses to write where nobody would look for it, or behind a gap."""
+        ours = os.fstat(self._file.fileno())
+        try:
+            there: os.stat_result | None = os.stat(self._place)  # noqa: PTH116 (for every line: as quick as can be)
+        except FileNotFoundError:
+            there = None
+        if there is None or (there.st_ino, there.st_dev) != (ours.st_ino, ours.st_dev):
+            lost = "was removed, renamed or replaced"
+        elif ours.st_size < self._end and stat.S_ISREG(ours.st_mode):
+            lost = "was cut short"
+        else:
+            return
+        raise JournalError(
+            f"the journal {self.path} {lost} while it was open, so what is written now would be lost, or "
+            "leave a gap: close it, and let a new one record the machine, which begins with where the machine is"
+        )
+
     def _append(self, line: bytes, fact: Fact | None = None) -> None:
         try:
             with _file_lock(self._file):
                 self._cut_left_over()
+                self._refuse_if_lost()
                 if self._is_torn():
                     self._repair()
                 start = self._size()
