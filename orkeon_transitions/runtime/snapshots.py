@@ -147,7 +147,11 @@ def put_fields(machine: MachineBase[Any, Any], snapshot: Snapshot) -> None:
 
 
 def _plain(machine: MachineBase[Any, Any], name: str, value: Any) -> JsonValue:
-    """A field's value as JSON data of its own; null, with one warning, where it is none."""
+    """A field's value as JSON data of its own; null, with one warning, where it is none.
+
+    As JSON has it, a tuple comes back as a list, and a number that is a key as a text. A value of which one
+    part is no JSON is null as a whole, by design: half a value is none; the warning names the part.
+    """
     plain: JsonValue
     kind = type(value)
     # Most fields are JSON data as they stand. What only derives from these kinds is asked of json.
@@ -161,9 +165,32 @@ def _plain(machine: MachineBase[Any, Any], name: str, value: Any) -> JsonValue:
     except (TypeError, ValueError, RecursionError):
         if name not in machine._unsaved:
             machine._unsaved = (*machine._unsaved, name)
+            told = _odd(value, name)
+            where = "" if told == f"{name} is a {kind.__name__}" else f" ({told})"
             warnings.warn(
-                f"'{name}' of '{machine.machine_id}' is a {kind.__name__}, no JSON: saved as null",
+                f"'{name}' of '{machine.machine_id}' is a {kind.__name__}, no JSON{where}: saved as null",
                 stacklevel=2,
             )
         return None
     return plain
+
+
+def _odd(value: Any, place: str) -> str:
+    """Which part of a value is no JSON, in words: it is what a program has to change."""
+    try:
+        parts: list[tuple[str, Any]] = []
+        if isinstance(value, dict):
+            keys = [key for key in value if not (key is None or isinstance(key, str | int | float))]
+            if keys:
+                return f"a key of {place} is a {type(keys[0]).__name__}"
+            parts = [(f"{place}[{key!r}]", part) for key, part in value.items()]
+        elif isinstance(value, list | tuple):
+            parts = [(f"{place}[{number}]", part) for number, part in enumerate(value)]
+        for where, part in parts:
+            try:
+                json.dumps(part, allow_nan=False)
+            except (TypeError, ValueError, RecursionError):
+                return _odd(part, where)
+    except RecursionError:
+        return "it is too deep, or holds itself"
+    return f"{place} is {value!r}" if isinstance(value, float) else f"{place} is a {type(value).__name__}"

@@ -169,7 +169,7 @@ class JsonlJournal:
             return
         raise JournalError(
             f"the journal {self.path} {lost} while it was open, so what is written now would be lost, or "
-            "leave a gap: close it, and let a new one record the machine, which begins with where the machine is"
+            "leave a gap: close it, and let a new one record the machine, which begins where the machine is"
         )
 
     def _append(self, line: bytes, fact: Fact | None = None) -> None:

@@ -351,11 +351,35 @@ def test_shipped_machines_are_restored_with_their_counters():
 def test_a_value_that_is_no_json_is_null_with_one_warning(kind, value):
     machine = note_class(kind)("x", **quiet())
     machine.notes = value
-    with pytest.warns(UserWarning, match=r"'notes' of '.*' is a .*, no JSON: saved as null"):
+    with pytest.warns(UserWarning, match=r"'notes' of '.*' is a .*, no JSON.*: saved as null"):
         assert machine.snapshot().fields["notes"] is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert machine.snapshot().fields["notes"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([1, {"a": [2, b"x"]}], r"is a list, no JSON \(notes\[1\]\['a'\]\[1\] is a bytes\)"),
+        (("a", {1}), r"is a tuple, no JSON \(notes\[1\] is a set\)"),
+        ({"a": float("nan")}, r"is a dict, no JSON \(notes\['a'\] is nan\)"),
+        ([{(1, 2): 3}], r"is a list, no JSON \(a key of notes\[0\] is a tuple\)"),
+        ({1, 2, 1j}, r"is a set, no JSON \(notes\[\d\] is a complex\)"),
+        (1j, r"is a complex, no JSON: saved"),
+    ],
+)
+def test_the_warning_names_the_part_that_is_no_json(kind, value, told):
+    machine = note_class(kind)("x", **quiet())
+    machine.notes = value
+    with pytest.warns(UserWarning, match=told):
+        assert machine.snapshot().fields["notes"] is None
+
+
+def test_what_json_has_not_comes_back_as_what_it_has(kind):
+    machine = note_class(kind)("x", **quiet())
+    machine.notes = {1: ("a", "b")}
+    assert machine.snapshot().fields["notes"] == {"1": ["a", "b"]}
 
 
 def test_a_list_that_holds_itself_is_no_json(kind):
