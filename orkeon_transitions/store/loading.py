@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from orkeon_transitions.definition import MachineDefinition, load_definition, nearest
 from orkeon_transitions.errors import DefinitionError, JournalError, OrkeonError, Problem
@@ -165,18 +166,38 @@ def _migrated(snapshot: Snapshot, definition: MachineDefinition, migration: Migr
 
     Raises:
         DefinitionError: It is in a state, or is sent to one, that the definition does not have.
-        TypeError: A function gave no snapshot.
+        TypeError: A function gave no snapshot, or it is no function.
     """
+    if not isinstance(migration, Mapping) and not callable(migration):
+        raise TypeError(f"migrate must be a mapping or a function, not {type(migration).__name__}")
     if isinstance(migration, Mapping):
         snapshot = _renamed(snapshot, definition, migration)
     else:
         changed: object = migration(snapshot)
         if not isinstance(changed, Snapshot):
             raise TypeError(f"migrate must give a Snapshot, not {type(changed).__name__}")
-        snapshot = changed.model_copy(update={"machine_id": snapshot.machine_id})
+        # Its name and its place in the journal are the machine's own.
+        own = {"machine_id": snapshot.machine_id, "ordinal": snapshot.ordinal}
+        snapshot = _checked(changed.model_copy(update=own), definition)
     if snapshot.state not in definition.states_by_name:
         raise _no_such_state(snapshot.state, definition)
     return snapshot.model_copy(update={"machine": definition.name})
+
+
+def _checked(snapshot: Snapshot, definition: MachineDefinition) -> Snapshot:
+    """What a function made of a snapshot, which `model_copy` has not looked at; as it will be read back."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pydantic's, about what the reading refuses
+            text = snapshot.model_dump_json()
+        return Snapshot.model_validate_json(text)
+    except (ValidationError, PydanticSerializationError) as error:
+        place, told = "", str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            place, told = ".".join(map(str, first["loc"])), first["msg"]
+        message = f"the snapshot that the function made for '{definition.name}' is damaged: {place}: {told}"
+        raise DefinitionError([Problem(None, None, None, "migrate", message)]) from None
 
 
 def _renamed(snapshot: Snapshot, definition: MachineDefinition, names: Mapping[Any, Any]) -> Snapshot:
@@ -195,5 +216,5 @@ def _renamed(snapshot: Snapshot, definition: MachineDefinition, names: Mapping[A
 
 def _no_such_state(state: str, definition: MachineDefinition) -> DefinitionError:
     near = nearest(state, definition.states_by_name)
-    message = f"migrate: the definition of '{definition.name}' has no state '{state}'"
+    message = f"the definition of '{definition.name}' has no state '{state}'"
     return DefinitionError([Problem(None, None, None, "migrate", message, near)])

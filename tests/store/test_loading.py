@@ -108,6 +108,49 @@ def test_a_migration_that_gives_no_snapshot_is_refused(store):
         store.load(StateMachine, RENAMED, "l1", migrate=lambda snapshot: None)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"transition_count": -5},
+        {"transition_count": "many"},
+        {"visits": {"bright": None}},
+        {"time_in_state": float("nan")},
+        {"fields": {"colour": object()}},
+        {"policy": None},
+        {"version": 2},
+        {"taken_at": "yesterday"},
+    ],
+)
+def test_a_migration_to_a_damaged_snapshot_is_refused_and_nothing_is_written(store, changes):
+    with pytest.raises(
+        DefinitionError, match="migrate: the snapshot that the function made for 'lamp' is"
+    ) as kept:
+        store.load(
+            StateMachine,
+            RENAMED,
+            "l1",
+            migrate=lambda snapshot: snapshot.model_copy(update={"state": "bright"} | changes),
+        )
+    assert str(kept.value).count("migrate:") == 1
+    assert store.load(StateMachine, LAMP, "l1").state == "on"
+    assert row(store).version == 1
+
+
+def test_a_migration_does_not_move_a_machine_in_its_journal(store):
+    def migrate(snapshot):
+        return snapshot.model_copy(update={"state": "bright", "ordinal": 0, "machine_id": "other"})
+
+    lamp = store.load(StateMachine, RENAMED, "l1", migrate=migrate)
+    lamp.fire("switch_off")
+    assert [record.ordinal for record in store.journal("l1")] == [1, 1, 2]
+
+
+@pytest.mark.parametrize("migrate", ["on", 5])
+def test_a_migration_that_is_none_is_refused(store, migrate):
+    with pytest.raises(TypeError, match="migrate must be a mapping or a function"):
+        store.load(StateMachine, RENAMED, "l1", migrate=migrate)
+
+
 def test_a_migration_loses_against_another_writer(store):
     other = store.load(StateMachine, LAMP, "l1")
 
