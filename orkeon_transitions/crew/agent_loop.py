@@ -119,10 +119,11 @@ class AgentLoop:
         names = agent.tools if task.tools is None else task.tools
         remote = [name for name in names if name not in self.tools]
         if self.servers is None or not remote:
-            return {name: self.tools[name] for name in names}
+            return {name: self.tools[name] for name in names} | dict(context.own_tools)
         work = context.attempted(self.servers.tools, remote)
         found = await context.machine.during(work, done=None, failed="fail")
-        return {name: self.tools.get(name) or found[name] for name in names}
+        allowed = {name: self.tools.get(name) or found[name] for name in names}
+        return allowed | dict(context.own_tools)
 
 
 class _Attempt:
@@ -144,6 +145,7 @@ class _Attempt:
         self._specs = [replace(tool.spec, name=name) for name, tool in self._named.items()]
         self._context = context
         self._machine = context.machine
+        self._is_out = False
 
     async def run(self) -> TaskOutcome:
         refused_rounds = 0
@@ -164,6 +166,9 @@ class _Attempt:
             refused_rounds = 0 if ran else refused_rounds + 1
             if refused_rounds >= MOST_REFUSED_ROUNDS:
                 error = f"the model asked for refused tool calls only, {refused_rounds} times in a row"
+                if self._is_out:
+                    # Another attempt would have no more to spend than this one.
+                    self._context.retry_after = None
                 return TaskOutcome(False, self._context.partial, error)
         return TaskOutcome(False, self._context.partial)
 
@@ -242,6 +247,11 @@ class _Attempt:
         """Asks the machine; what it refuses is told to the model."""
         tool = self._tools.get(call.name)
         judged = replace(self._machine.guard_context, is_tool_registered=tool is not None)
+        refuses = self._context.refuses
+        over = refuses(call.name) if refuses is not None and tool is not None else None
+        if over is not None:
+            self._is_out = True
+            judged = replace(judged, max_tool_calls_per_round=0)
         payload: dict[str, Any] = {"tool": call.name, "arguments": call.arguments}
         if tool is not None and tool.repeatable:
             # No two polls are equal: repeating one is what it is for.
@@ -251,7 +261,7 @@ class _Attempt:
             self._context.usage += Usage(tool_calls=1)
             return True
         if not self._context.is_over:
-            answers.append(self._refusal(call, str(result.refusal and result.refusal.message)))
+            answers.append(self._refusal(call, over or str(result.refusal and result.refusal.message)))
         return False
 
     def _meant(self, call: ToolCall) -> ToolCall:

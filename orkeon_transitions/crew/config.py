@@ -10,6 +10,7 @@ from typing import Any
 from orkeon_transitions.crew.breaker_block import BreakerBlock
 from orkeon_transitions.crew.checks import Rule
 from orkeon_transitions.crew.consensus_block import ConsensusBlock
+from orkeon_transitions.crew.execution_budget import BudgetBlock
 from orkeon_transitions.crew.graph_block import GraphBlock
 from orkeon_transitions.crew.mcp.block import McpServer
 from orkeon_transitions.crew.models.settings import ModelSettings
@@ -67,6 +68,7 @@ class TaskConfig:
         async_execution: Whether the sequential process goes on with what does not need the task meanwhile.
         markdown: Whether the agent is asked for Markdown.
         circuit_breaker: The task's own limits, as written.
+        execution_budget: What it may use in the process `autonomous`, as written.
         llm_override: The model and its settings for this task, as far as they are others.
         carried: What the file says besides, by key in snake_case; it has no effect.
     """
@@ -85,6 +87,7 @@ class TaskConfig:
     async_execution: bool = False
     markdown: bool = False
     circuit_breaker: BreakerBlock | None = None
+    execution_budget: BudgetBlock | None = None
     llm_override: ModelSettings | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
@@ -96,10 +99,11 @@ class CrewConfig:
     Attributes:
         name: The crew's name.
         goal: What all of it is for.
-        process: How the tasks are run: `sequential`, `parallel` or `graph`.
+        process: The name of the process by which the tasks are run, such as `sequential`.
         circuit_breaker: The limits of every task, as written.
         graph_config: The limits of the graph process, as written.
         consensus: When the agents agree in the consensual process.
+        execution_budget: What the process `autonomous` may use, as written.
         manager_agent: The key of the agent that leads, or None.
         mounts: Folders that the tools may touch.
         anchors: Texts by the name under which other texts call them, as in `*tone`.
@@ -123,6 +127,7 @@ class CrewConfig:
     circuit_breaker: BreakerBlock | None = None
     graph_config: GraphBlock | None = None
     consensus: ConsensusBlock | None = None
+    execution_budget: BudgetBlock | None = None
     manager_agent: str | None = None
     mounts: tuple[MountSpec, ...] = ()
     anchors: Mapping[str, str] = field(default_factory=dict)

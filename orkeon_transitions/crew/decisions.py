@@ -12,7 +12,8 @@ class Decision:
     """One decision of a run. It follows from what agents have answered, so a run that goes on makes it again.
 
     Attributes:
-        kind: What was decided, such as `assignment`, `review`, `ballot`, `consensus`, `fallback`.
+        kind: What was decided, such as `assignment`, `review`, `ballot`, `consensus`, `fallback`, `claim`,
+            `delegation`, `spawn`, `budget`.
         by: The key of the agent that decided, or empty: the process did.
         task: The key of the task that it is about, or empty.
         choice: What was chosen: the key of an agent, `accepted`, a ranking.

@@ -21,6 +21,7 @@ from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.facts import error_text
 
 if TYPE_CHECKING:
+    from orkeon_transitions.crew.tool import Tool
     from orkeon_transitions.machines import AsyncTaskExecution
 
 
@@ -53,6 +54,9 @@ class TaskContext:
         asked: What a person is being asked, or None.
         heard: What a person was asked on this task and has answered, in order.
         turn: Waits until the agent may ask its model, where that is bounded by a rate.
+        about: What a helper's piece of work is for, in short; else empty.
+        own_tools: Tools that come with this piece of work besides the agent's, by name.
+        refuses: Says why a tool, by its name, may not be called any more, or None; whoever calls one asks it.
     """
 
     machine: AsyncTaskExecution
@@ -75,6 +79,9 @@ class TaskContext:
     asked: HumanQuestion | None = None
     heard: list[tuple[str, str]] = field(default_factory=list)
     turn: Callable[[], Awaitable[Any]] | None = None
+    about: str = ""
+    own_tools: Mapping[str, Tool] = field(default_factory=dict)
+    refuses: Callable[[str], str | None] | None = None
 
     @property
     def outputs(self) -> dict[str, str]:

@@ -9,8 +9,7 @@ from typing import Any
 from orkeon_transitions.definition.fields import read_count, read_flag
 from orkeon_transitions.definition.places import Path, Source
 
-PROCESSES = ("sequential", "parallel", "graph", "hierarchical", "consensual")
-LATER_PROCESSES = ("autonomous",)
+PROCESSES = ("sequential", "parallel", "graph", "hierarchical", "consensual", "autonomous")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +39,11 @@ def _names(text: str) -> frozenset[str]:
 CREW = KeyTable(
     known=_names(
         """name goal process circuit_breaker graph_config consensus consensus_config manager_agent mounts
-        anchors llm agents tasks mcp_servers web planning human_input guardrails guardrail max_rpm
-        max_concurrency parallel_config"""
+        execution_budget anchors llm agents tasks mcp_servers web planning human_input guardrails guardrail
+        max_rpm max_concurrency parallel_config"""
     ),
     later=_names(
-        """manager_llm planning_llm mcp execution_budget autonomous_config response_schema knowledge
+        """manager_llm planning_llm mcp autonomous_config response_schema knowledge
         knowledge_sources embedder include"""
     ),
     carried=_names(
@@ -75,13 +74,11 @@ TASK = KeyTable(
     # `context` is another word for the tasks whose outputs are needed.
     known=_names(
         """description expected_output agent dependencies context tools deliverable circuit_breaker
-        llm_override output_file async_execution planning human_input guardrails guardrail
+        execution_budget llm_override output_file async_execution planning human_input guardrails guardrail
         guardrail_max_retries response_schema output_schema schema_inline output_json output_pydantic
         response_model markdown"""
     ),
-    later=_names(
-        """converter_cls condition mcp_servers mcp llm memory execution_budget consensus callback"""
-    ),
+    later=_names("""converter_cls condition mcp_servers mcp llm memory consensus callback"""),
     carried=_names(
         """verbose name id priority tags metadata cache max_iter create_directory max_retries
         security_config allow_crewai_trigger_context"""

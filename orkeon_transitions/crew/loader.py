@@ -9,6 +9,7 @@ from typing import Any
 
 from orkeon_transitions.crew.anchors import Anchors, read_anchors
 from orkeon_transitions.crew.breaker_block import read_breaker_block
+from orkeon_transitions.crew.budget_block import read_budget_block
 from orkeon_transitions.crew.conduct import (
     read_agent_conduct,
     read_crew_conduct,
@@ -18,13 +19,13 @@ from orkeon_transitions.crew.conduct import (
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.consensus_block import ConsensusBlock, read_consensus_block
 from orkeon_transitions.crew.cross_checks import check_references
+from orkeon_transitions.crew.execution_budget import BudgetBlock
 from orkeon_transitions.crew.foreign import foreign
 from orkeon_transitions.crew.graph_block import GraphBlock, read_graph_block
 from orkeon_transitions.crew.keys import (
     AGENT,
     CREW,
     KINDS,
-    LATER_PROCESSES,
     PROCESSES,
     TASK,
     KeyTable,
@@ -120,6 +121,7 @@ class _CrewReader:
             circuit_breaker=self._breaker(block),
             graph_config=self._graph(block, process),
             consensus=consensus,
+            execution_budget=self._budget(block),
             manager_agent=self._manager(block, process, consensus),
             mounts=self._output.mounts,
             anchors=self._anchors.texts,
@@ -176,6 +178,7 @@ class _CrewReader:
             async_execution=self._is_async(block),
             markdown=block.flag("markdown", False),
             circuit_breaker=with_guardrail_retries(block, self._breaker(block)),
+            execution_budget=self._budget(block),
             llm_override=self._model(block, "llm_override"),
             carried=self._carried_by(block, TASK),
             **read_task_conduct(block),
@@ -293,11 +296,10 @@ class _CrewReader:
         if written is None:
             return PROCESSES[0]
         folded = written.strip().lower()
-        if folded in LATER_PROCESSES:
-            block.problem("process", f"process '{folded}' is not there yet: {_listed(PROCESSES)} are")
-        elif folded not in PROCESSES:
-            hint = self._source.hint(folded, [*PROCESSES, *LATER_PROCESSES])
-            block.problem("process", f"unknown process '{written}': valid are {_listed(PROCESSES)}", hint)
+        if folded not in PROCESSES:
+            hint = self._source.hint(folded, PROCESSES)
+            valid = ", ".join(f"'{name}'" for name in PROCESSES)
+            block.problem("process", f"unknown process '{written}': valid are {valid}", hint)
         return folded
 
     def _graph(self, block: Block, process: str) -> GraphBlock | None:
@@ -315,6 +317,13 @@ class _CrewReader:
         if process != "consensual" and keys and says_something(block.get(keys[0])):
             self._carry(block.at(keys[0]))
         return read[0] if read else None
+
+    def _budget(self, block: Block) -> BudgetBlock | None:
+        """What the process `autonomous`, and no other one, may use."""
+        written, at = block.get("execution_budget"), block.at("execution_budget")
+        if self._process_name != "autonomous" and says_something(written):
+            self._carry(at)
+        return read_budget_block(self._source, written, at)
 
     def _manager(self, block: Block, process: str, consensus: ConsensusBlock | None) -> str | None:
         """Who leads, in the processes where somebody does."""
@@ -353,7 +362,7 @@ class _CrewReader:
         for index, entry in enumerate(entries):
             at = (*block.at("mounts"), index) if isinstance(value, list) else block.at("mounts")
             try:
-                mount = MountSpec.parse(_text_or_refuse(entry))
+                mount = MountSpec.parse(entry)
             except ValueError as error:
                 self._source.problem(at, str(error))
                 continue
@@ -385,15 +394,5 @@ class _CrewReader:
         self.warn(path, "unknown-key", f"unknown key '{key}'{meant}: it has no effect")
 
 
-def _text_or_refuse(entry: Any) -> str:
-    if not isinstance(entry, str):
-        raise ValueError(f"must be a text such as './code:/code:ro', not {shown(entry)}")
-    return entry
-
-
 def _once(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

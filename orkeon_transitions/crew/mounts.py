@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from orkeon_transitions.crew.tool import ToolError
+from orkeon_transitions.definition.fields import shown
 
 MOST_BYTES = 1_000_000
 MOST_ENTRIES = 1_000
@@ -69,12 +70,14 @@ class MountSpec:
     mode: Literal["ro", "rw"]
 
     @classmethod
-    def parse(cls, text: str) -> MountSpec:
+    def parse(cls, text: Any) -> MountSpec:
         """Reads `host:/virtual:ro|rw`; without a mode, `ro`.
 
         Raises:
             ValueError: The text is nothing of the kind; the message says what is wrong.
         """
+        if not isinstance(text, str):
+            raise ValueError(f"must be a text such as './code:/code:ro', not {shown(text)}")
         shape = "must look like 'host:/virtual:ro' or 'host:/virtual:rw'"
         head, colon, mode = text.rpartition(":")
         if colon and mode.startswith("/"):

@@ -22,6 +22,7 @@ from orkeon_transitions.crew.planning import ASKED_FOR
 from orkeon_transitions.crew.quotations import labelled_in
 from orkeon_transitions.crew.results import Usage
 from orkeon_transitions.crew.schema_values import arguments_for, value_for
+from orkeon_transitions.crew.spawning import WORK
 
 NOTICE = "[offline model]"
 
@@ -84,7 +85,7 @@ class _Seen:
         task = prompts.section(prompt, prompts.TASK) or prompt
         answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
         calls = tuple((call, answers.get(call.id, "")) for message in messages for call in message.tool_calls)
-        listers = {tool.name for tool in tools if _path_parameter(tool, "directory-path")}
+        listers = {tool.name for tool in tools if _has_parameter(tool, "directory-path")}
         named = _paths_in(prompts.section(prompt, prompts.FOLDERS) + "\n" + task)
         found = [path for call, answer in calls if call.name in listers for path in _listed(call, answer)]
         deliverable = prompts.section(prompt, prompts.DELIVERABLE)
@@ -115,10 +116,12 @@ class _Seen:
 
 def _next_calls(seen: _Seen, tools: Sequence[ToolSpec]) -> Iterator[tuple[str, dict[str, Any]]]:
     """One round of calls: first what lists and what needs no file, then what reads, at last what writes."""
-    readers = [tool for tool in tools if _path_parameter(tool, "file-path")]
-    writers = [tool for tool in tools if _path_parameter(tool, "output-path")]
-    listers = [tool for tool in tools if _path_parameter(tool, "directory-path")]
-    others = [tool for tool in tools if tool not in readers + writers + listers]
+    readers = [tool for tool in tools if _has_parameter(tool, "file-path")]
+    writers = [tool for tool in tools if _has_parameter(tool, "output-path")]
+    listers = [tool for tool in tools if _has_parameter(tool, "directory-path")]
+    # It would only have a helper do what it does itself.
+    makers = [tool for tool in tools if _has_parameter(tool, WORK)]
+    others = [tool for tool in tools if tool not in readers + writers + listers + makers]
 
     writes = [tool for tool in writers if seen.deliverable and not seen.called(tool.name)]
     room = max(0, seen.calls_left - len(writes))
@@ -247,7 +250,7 @@ def _reply(messages: Sequence[Message], text: str, calls: tuple[ToolCall, ...] =
     return ModelReply(text, calls, usage)
 
 
-def _path_parameter(tool: ToolSpec, kind: str) -> bool:
+def _has_parameter(tool: ToolSpec, kind: str) -> bool:
     properties = tool.parameters.get("properties", {})
     return any(isinstance(schema, Mapping) and schema.get("format") == kind for schema in properties.values())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from orkeon_transitions.crew.results import TaskRunStatus
+from orkeon_transitions.crew.results import MachineRun, TaskResult, TaskRunStatus, Usage
 from orkeon_transitions.crew.run_log import RecordedMachine
 from orkeon_transitions.facts import Snapshot
 from orkeon_transitions.machines import TaskState
@@ -29,6 +29,35 @@ def status_of(machine: RecordedMachine) -> TaskRunStatus | None:
     is_over = _retries_left(snapshot) <= 0 or machine.note.get("is_given_up", False)
     has_failed = snapshot.state == TaskState.FAILED and is_over
     return TaskRunStatus.FAILED if has_failed or snapshot.trip is not None else None
+
+
+def result_of(machine: RecordedMachine) -> TaskResult:
+    """What a piece of work has come to, as its machine's last note tells it, even if it has not ended."""
+    note, state = machine.note, str(machine.snapshot.state)
+    status = status_of(machine) or TaskRunStatus.CANCELLED
+    trip = machine.snapshot.trip
+    why = f"circuit breaker: {trip.reason}" if trip is not None else note["error"] or f"stopped in '{state}'"
+    this = MachineRun(
+        machine_id=machine.machine_id,
+        agent=note["agent"],
+        state=state,
+        output=note["output"] or note["partial"],
+        error=None if status is TaskRunStatus.COMPLETED else why,
+        history=tuple(machine.history),
+    )
+    return TaskResult(
+        id=note["piece"],
+        status=status,
+        output=this.output,
+        error=this.error,
+        attempts=1,
+        history=this.history,
+        agent=this.agent,
+        usage=Usage(**note["usage"]),
+        machine_id=this.machine_id,
+        state=state,
+        machines=(this,),
+    )
 
 
 def _retries_left(snapshot: Snapshot) -> int:
@@ -79,6 +108,10 @@ class RecordedMachines:
         """Whether there is such a machine, and it has ended."""
         found = self.piece(machine_id)
         return found is not None and status_of(found) is not None
+
+    def pieces_below(self, prefix: str) -> Iterator[RecordedMachine]:
+        """The machines of such work whose ids begin so."""
+        return (machine for name, machine in self._pieces.items() if name.startswith(prefix))
 
     def of_agents(self) -> Iterator[tuple[str, TaskRunStatus | None]]:
         """For each piece of work that an agent has begun: the key of the agent, and how it ended last."""

@@ -8,6 +8,7 @@ from typing import Any
 from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
 from orkeon_transitions.crew.checks.schema import guardrails_schema, shape_schemas
 from orkeon_transitions.crew.consensus_block import MOST_ROUNDS, Fallback
+from orkeon_transitions.crew.execution_budget import NEEDED, PRESETS
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.mcp.schema import servers_schema
 from orkeon_transitions.crew.models.schema import beside_schemas, model_schema
@@ -53,6 +54,7 @@ def crew_schema() -> dict[str, Any]:
             "agent": _mapping(AGENT, _agent_keys()),
             "task": _mapping(TASK, _task_keys(), required=("description",)),
             "circuit_breaker": _breaker(),
+            "execution_budget": _budget(),
             "model": model_schema(),
         },
     }
@@ -68,6 +70,9 @@ def _crew_keys() -> Mapping[str, Schema]:
         "graph_config": said("The limits of the graph process.", _graph()),
         "consensus": said("When the agents of the consensual process agree.", _consensus()),
         "consensus_config": said("Another word for `consensus`.", _consensus()),
+        "execution_budget": said(
+            "What the process `autonomous` may use.", {"$ref": "#/$defs/execution_budget"}
+        ),
         "manager_agent": said("Who leads in the process `hierarchical`, or decides in `consensual`.", _TEXT),
         "anchors": said("Texts that others call by name, as in `*tone`.", _ANCHORS),
         "mounts": said("Folders that tools may touch: 'host:/virtual:ro' or ':rw'.", _NAMES),
@@ -116,6 +121,7 @@ def _task_keys() -> Mapping[str, Schema]:
         "async_execution": said("Whether what does not need the task goes on meanwhile.", _FLAG),
         "markdown": said("Whether the agent is asked for Markdown.", _FLAG),
         "circuit_breaker": said("The task's own limits.", _BREAKER),
+        "execution_budget": said("What it may use, out of the crew's.", {"$ref": "#/$defs/execution_budget"}),
         "planning": said(_PLAN, _FLAG),
         "human_input": said("Whether a person must accept the output.", _FLAG),
         **_guardrails(),
@@ -140,6 +146,25 @@ def _breaker() -> Schema:
     schema: Schema = machine_schema()["$defs"]["circuit_breaker"]
     limits = {name: said(f"How many: {name.replace('_', ' ')}.", _COUNT) for name in GUARD_LIMITS}
     return schema | {"properties": schema["properties"] | both_spellings(limits)}
+
+
+def _budget() -> Schema:
+    most = {
+        "tool_calls": "How many tools may be called; 0: none.",
+        "delegation_depth": "How often a failed task may be handed to another agent; 0: never.",
+        "wall_time": "Seconds of work.",
+        "tokens": "How many tokens models may read and write.",
+        "spawns": "How many helpers agents may make; 0: none.",
+    }
+    preset = said("What each task may use.", {"anyOf": [{"enum": list(PRESETS)}, _TEXT]})
+    keys: dict[str, Schema] = {"preset": preset}
+    for name, words in most.items():
+        kind: Schema = {"type": ["number" if name == "wall_time" else "integer", "null"]}
+        amount = said(words, kind | {"exclusiveMinimum" if name in NEEDED else "minimum": 0})
+        keys |= {name: amount, f"max_{name}": amount}
+    keys |= {"wall_time_seconds": keys["wall_time"], "max_wall_time_seconds": keys["wall_time"]}
+    block: Schema = {"type": "object", "properties": both_spellings(keys), "additionalProperties": False}
+    return {"anyOf": [block, _TEXT]}
 
 
 def _graph() -> Schema:
@@ -170,9 +195,7 @@ def _consensus() -> Schema:
         "rule": rule,
         "mode": rule,
         "voting_rule": rule,
-        "threshold": said(
-            "The share of the ballots for a super-majority; two thirds if left out.", share
-        ),
+        "threshold": said("The share of the ballots for a super-majority; two thirds if left out.", share),
         "quorum": said("The ballots that a vote needs: a share up to 1.0, or a whole number.", some),
         "weights": said("What an agent's ballot counts in a weighted vote; 1 if left out.", weights),
         "discussion_rounds": more,

@@ -131,6 +131,7 @@ class TaskRun:
             "heard": self.context.heard,
             "is_approved": self._is_approved,
             "usage": self.context.usage.to_dict(),
+            "about": self.context.about,
             "file_before": self.deliverable and self.deliverable.before,
         }
 

@@ -3,7 +3,7 @@
 import pytest
 
 from orkeon_transitions.crew import load_crew
-from orkeon_transitions.crew.keys import LATER_PROCESSES, PROCESSES
+from orkeon_transitions.crew.keys import PROCESSES
 from tests.crew.crew_texts import HEAD, TASKS, problems_of
 
 
@@ -24,7 +24,7 @@ def test_cycles_are_named_with_their_path(tasks, path):
 
 
 # case G01
-@pytest.mark.parametrize("process", [*PROCESSES, *LATER_PROCESSES])
+@pytest.mark.parametrize("process", PROCESSES)
 def test_a_cycle_is_refused_whatever_the_process(process):
     tasks = "tasks:\n  a: {description: d, dependencies: [b]}\n  b: {description: d, dependencies: [a]}\n"
     problems = problems_of(f"process: {process}\nmanagerAgent: cook\n{HEAD}{tasks}")

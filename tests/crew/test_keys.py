@@ -8,7 +8,7 @@ from tests.crew.crew_texts import HEAD, TASKS, problems_of
 LATER = {
     "": [
         "planningLlm: gpt", "managerLlm: gpt", "mcp: [x]", "mcp: {a: b}", "embedder: {a: b}",
-        "executionBudget: strict", "responseSchema: {type: object}", "knowledge_sources: [a.txt]",
+        "responseSchema: {type: object}", "knowledge_sources: [a.txt]",
     ],
     "agent": ["llmOverride: gpt", "mcp_servers: [x]", "knowledgeSources: [x]", "humanInput: true"],
     "task": ["condition: x", "callback: x", "converter_cls: X"],

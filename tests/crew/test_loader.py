@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from orkeon_transitions.crew import load_crew
-from orkeon_transitions.crew.keys import LATER_PROCESSES
 from tests.crew.crew_texts import HEAD, TASKS, problems_of
 
 GOOD = """\
@@ -118,13 +117,7 @@ def test_an_id_is_a_name(name, kind):
     assert problem.line == (2 if kind == "agents" else 4)
 
 
-@pytest.mark.parametrize("process", LATER_PROCESSES)
-def test_other_processes_are_refused_by_name(process):
-    (problem,) = problems_of(f"process: {process.upper()}\nmanagerAgent: cook\n{HEAD}{TASKS}")
-    assert problem.message.startswith(f"process '{process}' is not there yet: 'sequential', 'parallel', ")
-
-
-@pytest.mark.parametrize("process", ["sequential", "Parallel", "' GRAPH '", "null"])
+@pytest.mark.parametrize("process", ["sequential", "Parallel", "' GRAPH '", "Autonomous", "null"])
 def test_the_processes_that_are_there(process):
     crew = load_crew(f"process: {process}\n{HEAD}{TASKS}")
     expected = "sequential" if process == "null" else process.strip("' ").lower()

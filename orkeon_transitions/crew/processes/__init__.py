@@ -7,6 +7,7 @@ never belongs here: how a task is done. A process knows `process.py` and no othe
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
+from orkeon_transitions.crew.processes.autonomous import run_autonomous
 from orkeon_transitions.crew.processes.consensual import run_consensual
 from orkeon_transitions.crew.processes.graph import run_graph
 from orkeon_transitions.crew.processes.hierarchical import run_hierarchical
@@ -21,6 +22,7 @@ PROCESSES: Mapping[str, Callable[[CrewRun], Awaitable[None]]] = MappingProxyType
         "graph": run_graph,
         "hierarchical": run_hierarchical,
         "consensual": run_consensual,
+        "autonomous": run_autonomous,
     }
 )
 

@@ -19,16 +19,16 @@ from orkeon_transitions.crew.processes.outcome import (
     what_went_wrong,
 )
 from orkeon_transitions.crew.processes.run_options import Journal, RunOptions
-from orkeon_transitions.crew.processes.workshop import Job, Workshop
+from orkeon_transitions.crew.processes.workshop import Assistance, Equip, Job, Workshop
 from orkeon_transitions.crew.recording import MachineRecord
-from orkeon_transitions.crew.resolution import question_limits
+from orkeon_transitions.crew.resolution import TaskLimits, question_limits
 from orkeon_transitions.crew.results import CrewResult, TaskResult, TaskRunStatus, Usage
-from orkeon_transitions.crew.resuming import RecordedMachines
+from orkeon_transitions.crew.resuming import RecordedMachines, result_of
 from orkeon_transitions.crew.task_run import TaskRun
 from orkeon_transitions.facts import Snapshot
 from orkeon_transitions.machines import AsyncTaskExecution, TaskState
 
-__all__ = ["GAVE_SOMETHING", "CrewRun", "Job", "Journal", "RunOptions"]
+__all__ = ["GAVE_SOMETHING", "Assistance", "CrewRun", "Job", "Journal", "RunOptions"]
 
 
 class CrewRun:
@@ -57,6 +57,7 @@ class CrewRun:
         self._machines: dict[str, AsyncTaskExecution] = {}
         self._recorded = RecordedMachines(options.recorded)
         self._workshop = Workshop(config, options, self._recorded)
+        self._helpers: dict[str, TaskRun] = {}
         self._life_cycles = LifeCycles(
             config,
             options.unavailable,
@@ -139,7 +140,9 @@ class CrewRun:
         finally:
             self._asked += run.context.usage
 
-    async def attempt(self, job: Job, name: str) -> TaskResult:
+    async def attempt(
+        self, job: Job, name: str, limits: TaskLimits | None = None, equip: Equip | None = None
+    ) -> TaskResult:
         """Lets an agent do a task on a machine of its own, `<run_id>/<name>`; the task has not ended then.
 
         In a run that goes on, an attempt that had ended is not made again. What each has come to, also one
@@ -149,11 +152,15 @@ class CrewRun:
             job: The task, ready.
             name: What the attempt is called; a second one of that name is `<name>#2`.
         """
-        run = self._workshop.piece(job, name)
+        run = self._workshop.piece(job, name, limits)
+        if equip is not None:
+            equip(run.context)
         run.observer = self.options.observer
         self._machines[job.task.id] = run.context.machine
         if not self._recorded.has_ended_piece(run.context.machine.machine_id):
             self._life_cycles.task_opened(job.task.id)
+            limits: What its machine is allowed, in place of what the task is.
+            equip: Is given the context before the work begins.
         try:
             return await self._piece(run)
         finally:
@@ -165,6 +172,25 @@ class CrewRun:
 
     def conclude(self, result: TaskResult, *, is_interrupted: bool = False) -> None:
         """Ends a task that agents have made attempts at, with a result that the process has put together."""
+    async def assist(self, job: Job, name: str, limits: TaskLimits, equip: Equip) -> TaskResult:
+        """Lets a helper, who is none of the crew's agents, do a piece of work; arguments as for `attempt`.
+
+        What it spends belongs to whoever has it help. What there is of it is among `assisted` at any time.
+        """
+        run = self._workshop.piece(job, name, limits)
+        self._helpers[run.context.machine.machine_id] = run
+        equip(run.context)
+        return await self._piece(run)
+
+    def assisted(self, prefix: str) -> Sequence[Assistance]:
+        """What helpers have come to whose machines' ids begin so, those of another process first."""
+        before = [one for one in self._recorded.pieces_below(prefix) if one.machine_id not in self._helpers]
+        now = [run for name, run in self._helpers.items() if name.startswith(prefix)]
+        return [
+            *(Assistance(result_of(one), one.note.get("about", "")) for one in before),
+            *(Assistance(run.result(), run.context.about) for run in now),
+        ]
+
         if is_interrupted and self.options.recorder is not None:
             self.options.recorder.leave()
         self._results[result.id] = result
@@ -313,11 +339,14 @@ class CrewRun:
         if self._recorded.has_ended_piece(run.context.machine.machine_id):
             return run.result()
         agents = self._life_cycles.agents
-        agents.began(run.agent.id)
+        has_life_cycle = run.agent.id in self.config.agents
+        if has_life_cycle:
+            agents.began(run.agent.id)
         try:
             await run.perform()
         finally:
-            agents.ended(run.agent.id, failed=run.result().status is TaskRunStatus.FAILED)
+            if has_life_cycle:
+                agents.ended(run.agent.id, failed=run.result().status is TaskRunStatus.FAILED)
         run.note_down()
         return run.result()
 

@@ -43,6 +43,22 @@ class Job:
     review: Review | None = None
 
 
+Equip = Callable[[TaskContext], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Assistance:
+    """What a helper has done.
+
+    Attributes:
+        result: How it went.
+        about: What it was for, in short.
+    """
+
+    result: TaskResult
+    about: str
+
+
 class Workshop:
     """Where the pieces of work of one run are made ready.
 
