@@ -54,10 +54,10 @@ class CrewRun:
         self._decisions: list[Decision] = []
         self._asked = Usage()
         self._attempts: dict[str, list[TaskResult]] = {}
+        self._helpers: dict[str, TaskRun] = {}
         self._machines: dict[str, AsyncTaskExecution] = {}
         self._recorded = RecordedMachines(options.recorded)
         self._workshop = Workshop(config, options, self._recorded)
-        self._helpers: dict[str, TaskRun] = {}
         self._life_cycles = LifeCycles(
             config,
             options.unavailable,
@@ -151,6 +151,8 @@ class CrewRun:
         Args:
             job: The task, ready.
             name: What the attempt is called; a second one of that name is `<name>#2`.
+            limits: What its machine is allowed, in place of what the task is.
+            equip: Is given the context before the work begins.
         """
         run = self._workshop.piece(job, name, limits)
         if equip is not None:
@@ -159,19 +161,11 @@ class CrewRun:
         self._machines[job.task.id] = run.context.machine
         if not self._recorded.has_ended_piece(run.context.machine.machine_id):
             self._life_cycles.task_opened(job.task.id)
-            limits: What its machine is allowed, in place of what the task is.
-            equip: Is given the context before the work begins.
         try:
             return await self._piece(run)
         finally:
             self._attempts.setdefault(job.task.id, []).append(run.result())
 
-    def attempts(self, task_id: str) -> Sequence[TaskResult]:
-        """What each attempt at a task has come to, in the order in which they have ended."""
-        return self._attempts.get(task_id, ())
-
-    def conclude(self, result: TaskResult, *, is_interrupted: bool = False) -> None:
-        """Ends a task that agents have made attempts at, with a result that the process has put together."""
     async def assist(self, job: Job, name: str, limits: TaskLimits, equip: Equip) -> TaskResult:
         """Lets a helper, who is none of the crew's agents, do a piece of work; arguments as for `attempt`.
 
@@ -191,6 +185,12 @@ class CrewRun:
             *(Assistance(run.result(), run.context.about) for run in now),
         ]
 
+    def attempts(self, task_id: str) -> Sequence[TaskResult]:
+        """What each attempt at a task has come to, in the order in which they have ended."""
+        return self._attempts.get(task_id, ())
+
+    def conclude(self, result: TaskResult, *, is_interrupted: bool = False) -> None:
+        """Ends a task that agents have made attempts at, with a result that the process has put together."""
         if is_interrupted and self.options.recorder is not None:
             self.options.recorder.leave()
         self._results[result.id] = result
