@@ -18,6 +18,7 @@ from orkeon_transitions.runtime.base import E, S
 from orkeon_transitions.runtime.callbacks import is_async, refuse_awaitable
 from orkeon_transitions.runtime.committing import outcome_of
 from orkeon_transitions.runtime.firing import Firing
+from orkeon_transitions.runtime.moving import MoveEvent
 from orkeon_transitions.runtime.spending import check_spending
 from orkeon_transitions.runtime.steps import T, run, run_async
 from orkeon_transitions.runtime.writing import prepared, write
@@ -173,7 +174,7 @@ class AsyncStateMachine(AsyncTurns[S, E]):
             inside.is_open = False
             self._is_committing = False
 
-    async def _settle(self, firing: Firing, dest: str | None) -> asyncio.CancelledError | None:
+    async def _settle(self, firing: Firing | MoveEvent, dest: str | None) -> asyncio.CancelledError | None:
         """Commits a transition and writes it; None as the state: an internal one."""
         counts, result, fields = prepared(self, firing, dest)
         commit = self._commit(result, counts, fields)

@@ -17,7 +17,7 @@ from orkeon_transitions.runtime.awaited_at_once import make_awaited
 from orkeon_transitions.runtime.base import E, MachineBase, S
 from orkeon_transitions.runtime.moving import is_open
 from orkeon_transitions.runtime.plan import Move
-from orkeon_transitions.runtime.steps import Steps, T, run_async
+from orkeon_transitions.runtime.steps import Steps, T, nothing, run_async
 from orkeon_transitions.runtime.watch import LOOK_AGAIN, TRY_AGAIN, Watch
 from orkeon_transitions.runtime.work import VisitWork, gone
 
@@ -220,7 +220,7 @@ class AsyncTurns(MachineBase[S, E]):
 
     async def _work_off_in_turn(self) -> None:
         with contextlib.suppress(MachineBusyError):  # whoever holds the machine works the queue off
-            await self._run("fire_later", _nothing)
+            await self._run("fire_later", nothing)
 
     def _hold(self, work: Any) -> asyncio.Task[Any]:
         """Starts a task of the machine's own; the loop holds tasks weakly."""
@@ -263,8 +263,3 @@ class AsyncTurns(MachineBase[S, E]):
     def _clocks_changed(self) -> None:
         if not self._watch.rings_by(self._record.deadline):
             self._watch.arm()
-
-
-def _nothing() -> Steps[None]:
-    """Steps that do nothing: the machine is held for the sake of what was asked for later."""
-    yield from ()

@@ -25,6 +25,7 @@ from orkeon_transitions.runtime.moving import (
     begin,
     choose,
     end,
+    has_changed,
     is_open,
     may_not_enter,
     new,
@@ -64,11 +65,11 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
     )
     dest: Any = move.dest
     outcome, to_state, place = move.outcome, move.outcome.to_state, move.place
-    there, timeout = move.there, move.timeout
+    here, there, timeout = move.here, move.there, move.timeout
     # A machine to which none are given has nothing but methods.
     find_guard, find_action = (guard_of, action_of) if has_given else (getattr, getattr)
 
-    def make(
+    def make(  # noqa: PLR0912 (written out, as said above)
         machine: Machine, record: Record, context: Any, payload: dict[str, Any], raises: bool
     ) -> TransitionResult | None:
         if (
@@ -93,7 +94,7 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
                     return _refused(machine, event, [objection], raises)
             visits = record.visits[place] + 1
             if visits > record.most_visits:
-                return _tripped(machine, move, raises)
+                return _tripped(machine, move, event, raises)
             event.to_state = to_state
             if before is not None and (answer := find_action(machine, before)(event)) is not None:
                 refuse_awaitable(answer, f"the action '{before}'")
@@ -108,6 +109,8 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
             if deadline > record.run_ends:  # noqa: PLR1730 (`min` costs more than an action)
                 deadline = record.run_ends
             # Plain stores from here to `settled`: no signal and no thread comes in between.
+            if record.moves is not here:
+                return _changed(machine, move, event)
             event.result = result
             record.deadline = deadline
             record.ordinal = ordinal
@@ -123,7 +126,7 @@ def _common(move: Move, has_given: bool) -> Making:  # noqa: PLR0915 (written ou
             if after is not None and (answer := find_action(machine, after)(event)) is not None:
                 refuse_awaitable(answer, f"the action '{after}'")
         except BaseException as error:
-            take_note(event, error)
+            run(take_note(machine, event, error))
             raise
         else:
             return result
@@ -151,13 +154,15 @@ def _any(move: Move) -> Making:
             if not isinstance(choice, Move):
                 return _refused(machine, event, choice, raises)
             if may_not_enter(record, choice):
-                return _tripped(machine, choice, raises)
+                return _tripped(machine, choice, event, raises)
             choose(event, choice)
             _perform(machine, choice.before, event)
+            if has_changed(record, choice):
+                return _changed(machine, choice, event)
             result = settle(machine, record, choice, event)
             _perform(machine, choice.after, event)
         except BaseException as error:
-            take_note(event, error)
+            run(take_note(machine, event, error))
             raise
         else:
             return result
@@ -195,6 +200,13 @@ def _perform(machine: Machine, names: tuple[str, ...], event: MoveEvent) -> None
             refuse_awaitable(answer, f"the action '{name}'")
 
 
+def _changed(machine: Any, move: Move, event: MoveEvent) -> TransitionResult | None:
+    """Lets the law write, and commit, what was chosen before something else came to hold."""
+    machine._settle(event, move.dest)
+    _perform(machine, move.after, event)
+    return event.result
+
+
 def _refused(
     machine: Machine, event: MoveEvent, objections: list[Objection], raises: bool
 ) -> TransitionResult:
@@ -203,7 +215,7 @@ def _refused(
     return law.demanded(machine, result) if raises else result
 
 
-def _tripped(machine: Machine, move: Move, raises: bool) -> TransitionResult:
+def _tripped(machine: Machine, move: Move, event: MoveEvent, raises: bool) -> TransitionResult:
     machine._record.firing = None
-    result = run(trip_at_wall(machine, move))
+    result = run(trip_at_wall(machine, move, event))
     return law.demanded(machine, result) if raises else result

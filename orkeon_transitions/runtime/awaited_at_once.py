@@ -14,6 +14,7 @@ from orkeon_transitions.runtime.moving import (
     begin,
     choose,
     end,
+    has_changed,
     may_not_enter,
     refusal_for,
     settle,
@@ -43,22 +44,34 @@ async def make_awaited(
                 answer = action_of(machine, name)(event)
                 if type(answer) is CoroutineType or (answer is not None and isawaitable(answer)):
                     await answer
-            result = settle(machine, record, choice, event)
+            if has_changed(record, choice):
+                result = await _changed(machine, choice, event)
+            else:
+                result = settle(machine, record, choice, event)
             for name in choice.after:
                 answer = action_of(machine, name)(event)
                 if type(answer) is CoroutineType or (answer is not None and isawaitable(answer)):
                     await answer
             return result
     except BaseException as error:
-        take_note(event, error)
+        await run_async(take_note(machine, event, error))
         raise
     finally:
         end(record)
     if isinstance(choice, Move):
-        result = await run_async(trip_at_wall(machine, choice))
+        result = await run_async(trip_at_wall(machine, choice, event))
     else:
         result = refusal_for(machine, event, choice)
     return law.demanded(machine, result) if raises else result
+
+
+async def _changed(machine: Any, move: Move, event: MoveEvent) -> TransitionResult:
+    """Lets the law write, and commit, what was chosen before something else came to hold."""
+    stopped = await machine._settle(event, move.dest)
+    if stopped is not None:
+        raise stopped
+    result: TransitionResult = event.told()
+    return result
 
 
 async def _choose_awaited(machine: Machine, event: MoveEvent) -> Move | list[Objection]:

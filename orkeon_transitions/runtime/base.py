@@ -143,7 +143,7 @@ class MachineBase(Generic[S, E]):
     @policy.setter
     def policy(self, policy: CircuitBreakerPolicy) -> None:
         self._policy = policy
-        self._record.arm(self)
+        self._record.disarm(self._policy)
         self._clocks_changed()
 
     @property
@@ -210,7 +210,7 @@ class MachineBase(Generic[S, E]):
             )
         self._commit_hook = hook
         # From now on every transition goes by the law, which commits it.
-        self._record.arm(self)
+        self._record.disarm(self._policy)
 
     # ----------------------------------------------------------------------------- for subclasses to answer
     def _default_policy(self) -> CircuitBreakerPolicy:

@@ -41,6 +41,7 @@ from orkeon_transitions.runtime.repeating import repeat
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase, Request
     from orkeon_transitions.runtime.engine import Row
+    from orkeon_transitions.runtime.moving import MoveEvent
     from orkeon_transitions.runtime.steps import Effect, Steps
 
     Machine = MachineBase[Any, Any]
@@ -178,13 +179,14 @@ def _make(machine: Machine, firing: Firing, effect: Effect) -> Steps[None]:
             raise firing.raised
     except BaseException as error:
         if not isinstance(error, GeneratorExit):
-            yield from _failed(machine, firing, error)
+            yield from failed(machine, firing, error)
         raise
     finally:
         machine._record.firing = outer
 
 
-def _failed(machine: Machine, firing: Firing, error: BaseException) -> Steps[None]:
+def failed(machine: Machine, firing: Firing | MoveEvent, error: BaseException) -> Steps[None]:
+    """Tells and commits what a callback raised after the state was written."""
     if firing.result is None:
         return
     firing.result = replace(firing.result, error=error)

@@ -23,6 +23,7 @@ from orkeon_transitions.runtime.steps import Steps, T, run
 from orkeon_transitions.runtime.writing import prepared, write
 
 if TYPE_CHECKING:
+    from orkeon_transitions.runtime.moving import MoveEvent
     from orkeon_transitions.runtime.plan import Move, Plan
 
 log = logging.getLogger("orkeon_transitions")
@@ -92,13 +93,12 @@ class StateMachine(MachineBase[S, E]):
             except BaseException:
                 self._let_go()
                 raise
+            if record.is_quiet:
+                lock.release()
+            else:
+                self._let_go()
             if result is not None:
-                if record.is_quiet:
-                    lock.release()
-                else:
-                    self._let_go()
                 return result
-            lock.release()
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.demand, self, request))
 
@@ -116,13 +116,12 @@ class StateMachine(MachineBase[S, E]):
             except BaseException:
                 self._let_go()
                 raise
+            if record.is_quiet:
+                lock.release()
+            else:
+                self._let_go()
             if result is not None:
-                if record.is_quiet:
-                    lock.release()
-                else:
-                    self._let_go()
                 return result
-            lock.release()
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.attempt, self, request))
 
@@ -170,7 +169,7 @@ class StateMachine(MachineBase[S, E]):
         try:
             self._counts = self._counts.spending(meters)
         finally:
-            self._record.lock.release()
+            self._let_go()
 
     def reset_circuit_breaker(self) -> None:
         """Clears the trip and all counts and starts the clocks anew; the state stays."""
@@ -249,9 +248,13 @@ class StateMachine(MachineBase[S, E]):
         if hook is not None:
             answer = hook(fact, snapshots.take(self, counts, changed))
             self._last_committed = fact
-            refuse_awaitable(answer, "the commit hook")
+            try:
+                refuse_awaitable(answer, "the commit hook")
+            except TypeError:
+                self._last_committed = None  # nobody has run it
+                raise
 
-    def _settle(self, firing: Firing, dest: str | None) -> None:
+    def _settle(self, firing: Firing | MoveEvent, dest: str | None) -> None:
         """Commits a transition and writes it; None as the state: an internal one."""
         counts, result, fields = prepared(self, firing, dest)
         try:

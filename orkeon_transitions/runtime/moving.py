@@ -12,15 +12,17 @@ from orkeon_transitions.facts import TransitionResult, result_of
 from orkeon_transitions.runtime import law, refusals
 from orkeon_transitions.runtime.callbacks import Objection, objection_of, objection_to, refuse_awaitable
 from orkeon_transitions.runtime.event import TriggerEvent
+from orkeon_transitions.runtime.steps import nothing
 
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase
-    from orkeon_transitions.runtime.plan import Move
+    from orkeon_transitions.runtime.plan import Move, Moves
     from orkeon_transitions.runtime.record import Record
     from orkeon_transitions.runtime.steps import Steps
 
     Machine = MachineBase[Any, Any]
 
+NO_MOVES: Moves = {}
 # Written out where it counts: a constructor would cost twice as much.
 new: Any = object.__new__
 
@@ -32,6 +34,14 @@ class MoveEvent(TriggerEvent):
 
     move: Move
     result: TransitionResult | None
+
+    # Where the law has to write after all, it takes the event for a `Firing` that has only been chosen.
+    base = repetition = degrading = None
+
+    @property
+    def event(self) -> MoveEvent:
+        """What guards and actions see."""
+        return self
 
     @property
     def trigger(self) -> Any:
@@ -53,7 +63,7 @@ class MoveEvent(TriggerEvent):
         """Whether the row that was chosen, or may yet be, is an `always` row."""
         return self.move.may_pass if self.to_state is None else self.move.always
 
-    def told(self) -> TransitionResult | None:
+    def told(self) -> Any:
         """The fact as it stands when the listeners hear it."""
         return self.result
 
@@ -161,7 +171,8 @@ def _write(machine: Machine, record: Record, move: Move, event: MoveEvent, resul
     record.ordinal = ordinal
     record.visits[move.place] += 1
     record.state = move.dest
-    record.moves = move.there
+    # Another thread may have left what follows to the law.
+    record.moves = move.there if record.moves is move.here else NO_MOVES
     record.entered_at = now
     record.deadline = deadline
     record.transitions += 1
@@ -169,10 +180,18 @@ def _write(machine: Machine, record: Record, move: Move, event: MoveEvent, resul
     record.settled = ordinal
 
 
-def take_note(event: MoveEvent, error: BaseException) -> None:
+def has_changed(record: Record, move: Move) -> bool:
+    """Whether the law must write a row that was chosen: a callback has changed what holds."""
+    return record.moves is not move.here
+
+
+def take_note(machine: Machine, event: MoveEvent, error: BaseException) -> Steps[None]:
     """Puts down what was raised after the state had been written."""
+    if machine._commit_hook is not None:
+        return law.failed(machine, event, error)
     if event.result is not None:
         event.result = replace(event.result, error=error)
+    return nothing()
 
 
 def refusal_for(machine: Machine, event: MoveEvent, objections: list[Objection]) -> TransitionResult:
@@ -181,9 +200,10 @@ def refusal_for(machine: Machine, event: MoveEvent, objections: list[Objection])
     return law.refused(machine, refusal, objections[-1].error)
 
 
-def trip_at_wall(machine: Machine, move: Move) -> Steps[TransitionResult]:
+def trip_at_wall(machine: Machine, move: Move, event: MoveEvent) -> Steps[TransitionResult]:
     """The state may not be entered once more: the breaker trips, as it does for the law."""
     trip = judge_entry(machine.policy, machine._counts, move.dest)
     if trip is None:
-        raise AssertionError("the record and the rule disagree about a visit")
+        # Another thread has just given it another policy: the law begins anew.
+        return law.attempt(machine, machine._request(move.trigger, event.context, event.payload))
     return law.tripped(machine, trip, move.trigger)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from orkeon_transitions.runtime.engine import Action
 from orkeon_transitions.runtime.naming import members_of
 
 if TYPE_CHECKING:
-    from enum import Enum
-
     from orkeon_transitions.definition import MachineDefinition
     from orkeon_transitions.runtime.base import MachineBase
 
@@ -48,6 +47,7 @@ class Move:
         outcome: What the row's results have in common.
         dest: The state that is entered; None: the row is internal.
         place: The place of the state in which the machine then is, in the definition.
+        here: What may be made at once from the state that it starts from, this one among them.
         there: What may be made at once from that state.
         timeout: Seconds that it allows; None: as many as the policy.
         guards: The guards' names, and the answer that each must give.
@@ -64,6 +64,7 @@ class Move:
     outcome: Outcome
     dest: str | None
     place: int
+    here: Moves
     there: Moves
     timeout: float | None
     guards: tuple[tuple[str, bool], ...]
@@ -143,8 +144,16 @@ def plan_for(
     for source, move in _first_moves(plan, machine_class.budget_starts):
         # By the member as well: the lookup is all that a trigger costs before it is made.
         made = machine_class._making(plan, move)
-        plan.moves[source][move.trigger] = plan.moves[source][move.outcome.trigger] = made
+        plan.moves[source][move.trigger] = made
+        if _is_like_no_other(move.outcome.trigger):
+            plan.moves[source][move.outcome.trigger] = made
     return plan
+
+
+def _is_like_no_other(trigger: Any) -> bool:
+    """Whether nothing but a trigger is equal to it: a member that is a number, too, is found by its text."""
+    kind: Any = type(trigger)
+    return isinstance(trigger, str) or kind.__hash__ is Enum.__hash__
 
 
 def _first_moves(plan: Plan, budget_starts: frozenset[str]) -> Iterator[tuple[str, Move]]:
@@ -191,6 +200,7 @@ def _move(plan: Plan, trigger: str, source: str, row: Any, otherwise: Move | Non
         ),
         dest=row.dest,
         place=plan.places[dest.name],
+        here=plan.moves[source],
         there=plan.moves[dest.name],
         timeout=clock.timeout,
         guards=row.guards,

@@ -223,14 +223,34 @@ class Record:
         self.arm(machine)
 
     def arm(self, machine: MachineBase[Any, Any]) -> None:
-        """Works out anew what may be made at once: the state, the policy or the commit hook has changed."""
-        policy = machine.policy
+        """Works out anew what may be made at once; only for whoever holds the machine."""
+        while True:
+            policy, hook = machine.policy, machine._commit_hook
+            self._arm(machine, policy)
+            if machine.policy is policy and machine._commit_hook is hook:
+                return
+
+    def disarm(self, policy: CircuitBreakerPolicy) -> None:
+        """Leaves the next transition to the law, which arms anew: the policy or the commit hook has changed.
+
+        Any thread may do so at any time: whoever makes a move at once looks for it before it writes.
+        """
+        self.moves = NOTHING
+        self.deadline = -math.inf
+        self._limit(policy)
+
+    def _limit(self, policy: CircuitBreakerPolicy) -> None:
         self.allowed = policy.max_transitions or math.inf
         self.most_visits = policy.max_state_visits or math.inf
         self.patience = policy.state_timeout.total_seconds() or math.inf
+
+    def _arm(self, machine: MachineBase[Any, Any], policy: CircuitBreakerPolicy) -> None:
+        self._limit(policy)
         self.moves = machine._moves_at_once(self.state) if self._is_free(policy) else NOTHING
         total, since = policy.max_total_duration.total_seconds(), self.running_since
         self.run_ends = math.inf if not total or since is None else since + (total - self.active) - MARGIN
+        if total and self.active > total:
+            self.run_ends = -math.inf  # whatever a clock says that has been set back
         # Where nothing is made at once, nobody knows better than the law, which looks at the clocks itself.
         self.deadline = -math.inf
         if self.moves:

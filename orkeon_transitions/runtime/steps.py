@@ -18,6 +18,11 @@ Effect = Callable[[], Any]
 Steps = Generator[Effect, Any, T]
 
 
+def nothing() -> Steps[None]:
+    """Steps that do nothing."""
+    yield from ()
+
+
 def run(steps: Steps[T]) -> T:
     """Drives steps whose effects give plain values."""
     advance: Callable[[], Effect] = partial(next, steps)

@@ -12,12 +12,13 @@ from orkeon_transitions.facts import TransitionResult
 if TYPE_CHECKING:
     from orkeon_transitions.runtime.base import MachineBase
     from orkeon_transitions.runtime.firing import Firing
+    from orkeon_transitions.runtime.moving import MoveEvent
 
     Machine = MachineBase[Any, Any]
 
 
 def prepared(
-    machine: Machine, firing: Firing, dest: str | None
+    machine: Machine, firing: Firing | MoveEvent, dest: str | None
 ) -> tuple[BreakerCounts, TransitionResult, Mapping[str, Any]]:
     """The record, the fact and the fields as they will be."""
     base, event = firing.base or machine._counts, firing.event
@@ -42,7 +43,7 @@ def prepared(
 
 def write(
     machine: Machine,
-    firing: Firing,
+    firing: Firing | MoveEvent,
     counts: BreakerCounts,
     result: TransitionResult,
     fields: Mapping[str, Any],

@@ -5,6 +5,7 @@ import gc
 import sys
 import threading
 import tracemalloc
+from enum import IntEnum
 
 import pytest
 
@@ -215,3 +216,78 @@ def test_a_machine_keeps_its_size_however_often_it_has_moved():
         assert held() - before < 1_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("place", ["may", "squeak", "bang"])
+def test_what_is_spent_in_a_callback_counts(place):
+    machine = door(policy=limits(meters={"tokens": 10}))
+    setattr(machine, place, lambda event: machine.spend(tokens=11) is None)
+    if place == "squeak":
+        machine.fire("turn")
+    machine.fire("turn")
+    with pytest.raises(CircuitBrokenError, match="Budget exhausted"):
+        machine.fire("turn")
+
+
+@pytest.mark.parametrize("place", ["may", "squeak"])
+def test_a_hook_that_a_callback_attaches_hears_of_its_transition_and_all_after(place):
+    machine, heard = door(), []
+    machine.fire("turn")
+
+    def attach(event):
+        if not heard and machine._commit_hook is None:
+            machine.attach_commit(lambda fact, snapshot: heard.append((fact.ordinal, snapshot.state)))
+        return place == "may" or None
+
+    setattr(machine, place, attach)
+    for _ in range(3):
+        machine.fire("turn")
+    assert heard == [(3, "shut"), (4, "open"), (5, "shut")]
+
+
+def test_a_policy_that_a_callback_sets_holds_for_the_next_one():
+    machine = door()
+    machine.fire("turn")
+
+    def spend_all(event):
+        machine.policy = limits(max_transitions=3)
+
+    machine.squeak = spend_all
+    assert machine.fire("turn")
+    with pytest.raises(CircuitBrokenError, match=r"\(3/3\)"):
+        machine.fire("turn")
+
+
+class Number(IntEnum):
+    turn = 1
+
+
+@pytest.mark.parametrize("trigger", [1, True, 1.0])
+def test_a_number_is_no_trigger_though_a_member_is_equal_to_it(trigger):
+    machine = Door(DOOR, policy=limits(), triggers=Number)
+    assert machine.fire(Number.turn)
+    with pytest.raises(TypeError, match="a text or an Enum member"):
+        machine.fire(trigger)
+    assert machine.fire(Number.turn).trigger is Number.turn
+
+
+def test_policies_from_another_thread_leave_each_state_its_own_rows():
+    machine, stop = door(), threading.Event()
+
+    def change():
+        while not stop.is_set():
+            machine.policy = limits(max_transitions=10**9)
+
+    switching, other = sys.getswitchinterval(), threading.Thread(target=change)
+    sys.setswitchinterval(1e-6)
+    other.start()
+    try:
+        for _ in range(3000):
+            before = machine.state
+            result = machine.fire("turn")
+            assert (result.from_state, result.to_state) == (before, machine.state)
+            assert before != machine.state
+    finally:
+        stop.set()
+        other.join()
+        sys.setswitchinterval(switching)
