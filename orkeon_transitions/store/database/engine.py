@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -37,6 +38,30 @@ _POLL = 0.01
 
 class ConnectionLostError(Exception):
     """The server has gone away; whether it has done what it was asked for is not known."""
+
+
+# All databases of this process whose writing has to pause while it is forked.
+_OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
+_PAUSED: list[threading.Lock] = []
+# A thread that forks while it writes itself would wait for itself.
+_LONGEST_PAUSE = 5.0
+
+
+def _pause_writing() -> None:
+    """Before a fork: SQLite's own locks, held by another thread just then, would stay shut in the child."""
+    for database in list(_OPEN):
+        turn = database._turn
+        if turn.acquire(timeout=_LONGEST_PAUSE):
+            _PAUSED.append(turn)
+
+
+def _go_on_writing() -> None:
+    while _PAUSED:
+        _PAUSED.pop().release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_pause_writing, after_in_parent=_go_on_writing, after_in_child=_go_on_writing)
 
 
 class Database:
@@ -80,6 +105,8 @@ class Database:
         self._process = os.getpid()
         self._inherited: list[Any] = []
         self._start()
+        if self.is_sqlite:
+            _OPEN.add(self)
         try:
             self._open(must_exist)
         except BaseException:

@@ -5,9 +5,11 @@ import multiprocessing
 import os
 import sqlite3
 import threading
+import time
 
 import pytest
 
+from orkeon_transitions.breaker import CircuitBreakerPolicy
 from orkeon_transitions.errors import JournalError, MissingExtraError
 from orkeon_transitions.store import MachineStore
 from orkeon_transitions.store.database import engine as room
@@ -270,3 +272,39 @@ def test_a_shared_memory_of_sqlite_s_own_is_no_file():
     with MachineStore("sqlite:///file:shared?mode=memory&cache=shared&uri=true") as store:
         store.create(Lamp, machine_id="l1").fire("switch_on")
         assert store.load(Lamp, "l1").state == "on"
+
+
+@forking
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_process_that_is_forked_while_another_thread_writes_can_write(tmp_path):
+    url = f"sqlite:///{tmp_path / 'm.db'}"
+    may_end = threading.Event()
+    children = []
+    with MachineStore(url) as store:
+        policy = CircuitBreakerPolicy(max_transitions=0, max_state_visits=0)
+        counter = store.create(Lamp, machine_id="parent", policy=policy)
+
+        def write():
+            while not may_end.is_set():
+                counter.fire("switch_off" if counter.state == "on" else "switch_on")
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for number in range(6):
+                time.sleep(0.02)
+                child = os.fork()
+                if child == 0:
+                    code = 1
+                    try:
+                        with MachineStore(url, busy_timeout=5) as own:
+                            own.create(Lamp, machine_id=f"child {number}").fire("switch_on")
+                        code = 0
+                    finally:
+                        os._exit(code)
+                children.append(child)
+        finally:
+            may_end.set()
+            writer.join()
+        assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 6
+        assert len(store.machines()) == 7
