@@ -34,11 +34,31 @@ def read_url(text: str) -> URL:
         url = make_url(text)
     except (ArgumentError, ValueError):
         raise JournalError(f"the store's URL cannot be read: it must be a URL {_EXAMPLES}") from None
+    if "\0" in text:
+        raise JournalError(f"the store's URL has a NUL character in it: it must be a URL {_EXAMPLES}")
     if url.drivername in _SQLITE_SCHEMES:
-        return url.set(drivername="sqlite")
+        return _plain_file(url.set(drivername="sqlite"))
     if url.drivername in _POSTGRESQL_SCHEMES:
         return url.set(drivername="postgresql+psycopg")
     raise JournalError(f"a store knows no '{url.drivername}' databases: its URL must be one {_EXAMPLES}")
+
+
+def _plain_file(url: URL) -> URL:
+    """Refuses what SQLite would ignore: a host, which is a path with a slash too few, and odd options."""
+    if url.host:
+        raise JournalError(
+            "the store's URL names a host, and SQLite has none: a file takes three slashes, such as "
+            "sqlite:///machines.db, and an absolute path four"
+        )
+    if "uri" in url.query:  # then SQLite itself reads the options
+        return url
+    odd = [name for name in url.query if not (name == "mode" and is_memory(url))]
+    if odd:
+        raise JournalError(
+            f"the store's URL has the option '{odd[0]}', which would be ignored: a plain file takes none; "
+            f"sqlite:///file:machines.db?{odd[0]}=...&uri=true lets SQLite read it"
+        )
+    return url
 
 
 def shown(url: URL) -> str:

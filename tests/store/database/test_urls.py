@@ -69,3 +69,24 @@ def test_where_a_database_is(text, memory, file):
     url = read_url(text)
     found = file_of(url)
     assert (is_memory(url), None if found is None else str(found)) == (memory, file)
+
+
+@pytest.mark.parametrize(
+    "text", ["sqlite://runs.db", "sqlite://runs.db/x", "sqlite+pysqlite://user@host/x.db"]
+)
+def test_a_slash_too_few_is_refused_and_named(text):
+    with pytest.raises(JournalError, match="three slashes, such as"):
+        read_url(text)
+
+
+@pytest.mark.parametrize("option", ["mode=ro", "foo=1", "timeout=5", "key=secret"])
+def test_an_option_that_would_be_ignored_is_refused_and_nothing_is_made(tmp_path, option):
+    with pytest.raises(JournalError, match="which would be ignored") as kept:
+        MachineStore(f"sqlite:///{tmp_path}/m.db?{option}")
+    assert "secret" not in str(kept.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_nul_character_is_refused():
+    with pytest.raises(JournalError, match="NUL"):
+        read_url("sqlite:///a\0b.db")
