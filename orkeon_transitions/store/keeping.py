@@ -95,6 +95,13 @@ class Keeper:
         meant = f" (did you mean '{near}'?)" if near else ""
         return JournalError(f"{self._database.place} has no machine '{machine_id}'{meant}")
 
+    def needed(self, machine_id: str, run_id: str) -> OrkeonError:
+        """The error for a machine that a run does not go on without."""
+        return OrkeonError(
+            f"machine '{machine_id}' belongs to run '{run_id}', which would not go on without it: "
+            f"store.runs.delete({run_id!r}) deletes the run with its machines"
+        )
+
     def taken(self, machine: Machine) -> OrkeonError:
         """The error for a machine whose name is in use."""
         kind, machine_id = type(machine).__name__, machine.machine_id

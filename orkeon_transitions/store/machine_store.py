@@ -260,11 +260,8 @@ class MachineStore:
             JournalError: The file is not exactly in Hermes' format, would become too long, or cannot be
                 written. It is then as it was.
             OrkeonError: It is not a machine of this store, so there would be nothing to go back to.
-            OrkeonError: It is not a machine of this store.
             TypeError: It is no session.
         """
-        if isinstance(agent, MachineBase):
-            self._keeper.hook_of(agent)
         if isinstance(agent, MachineBase):
             self._keeper.hook_of(agent)
         return remember(agent, path, store_url=self.url)
@@ -321,9 +318,14 @@ class MachineStore:
 
         Raises:
             JournalError: There is no such machine, or the database cannot be written.
+            OrkeonError: It is a machine of a run, which would not go on without it: for those `runs.delete`.
         """
         check_name(machine_id)
-        if not rows.remove_one(self._database, machine_id):
+        try:
+            was_there = rows.remove_one(self._database, machine_id)
+        except rows.OfRunError as of:
+            raise self._keeper.needed(machine_id, of.run_id) from None
+        if not was_there:
             raise self._keeper.unknown(machine_id)
 
     def prune(

@@ -19,7 +19,7 @@ from orkeon_transitions.definition import nearest
 from orkeon_transitions.errors import OrkeonError, StaleMachineError
 from orkeon_transitions.facts import Fact, Snapshot, TransitionResult
 from orkeon_transitions.machines import machine_definition, machine_names
-from orkeon_transitions.store.arguments import moment_before
+from orkeon_transitions.store.arguments import check_name, moment_before
 from orkeon_transitions.store.database import runs as rows
 from orkeon_transitions.store.loading import read_journal, read_snapshot
 from orkeon_transitions.store.owners import Owner
@@ -105,9 +105,11 @@ class StoredRuns:
             note: What it begins with: JSON data.
 
         Raises:
-            OrkeonError: There is a run of that name.
+            OrkeonError: There is a run of that name, or none can have it.
             JournalError: It cannot be written.
         """
+        # Machines of the run may be called by its name.
+        check_name(run_id)
         owner = str(Owner.this())
         if not rows.add(self._database, run_id, note=json.dumps(note), owner=owner, status=RUNNING):
             raise OrkeonError(

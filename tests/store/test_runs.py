@@ -194,3 +194,23 @@ def test_a_closed_store_keeps_nothing_more(tmp_path):
         hold.record(entries("r/t", "begin_execution"))
     with pytest.raises(JournalError, match="closed"):
         store.runs.listed()
+
+
+# ------------------------------------------------------------------------------- what a run cannot do without
+def test_a_machine_of_a_run_is_deleted_with_its_run_only(store):
+    hold = store.runs.begin("r", {})
+    hold.record(entries("t1", "begin_execution"))
+    with pytest.raises(OrkeonError, match=r"'t1' belongs to run 'r'.*store\.runs\.delete\('r'\)"):
+        store.delete("t1")
+    assert [machine.machine_id for machine in store.runs.read("r").machines] == ["t1"]
+    hold.record(entries("t2", "begin_execution"))
+    hold.release("interrupted")
+    store.runs.delete("r")
+    assert store.machines() == []
+
+
+@pytest.mark.parametrize("run_id", ["", "a\nb", "a\0b", "\ud800"])
+def test_a_run_has_a_name_that_its_machines_may_have(store, run_id):
+    with pytest.raises(OrkeonError, match="a text that can be printed"):
+        store.runs.begin(run_id, {})
+    assert rows.names(store._database) == []

@@ -169,9 +169,29 @@ def remove(database: Database, wanted: Wanted) -> int:
     return len(gone)
 
 
+class OfRunError(Exception):
+    """The machine is one of a run's; nothing was written.
+
+    Attributes:
+        run_id: The run.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(run_id)
+
+
 def remove_one(database: Database, machine_id: str) -> bool:
-    """Deletes a machine with its journal; says whether there was one."""
+    """Deletes a machine with its journal; says whether there was one.
+
+    Raises:
+        OfRunError: It goes with a run.
+    """
+    of_run = select(run_machines.c.run_id).where(run_machines.c.machine_id == machine_id)
     with database.writing(f"delete machine '{machine_id}'") as connection:
+        run_id = connection.execute(of_run).scalar()
+        if run_id is not None:
+            raise OfRunError(run_id)
         done = connection.execute(delete(machines).where(machines.c.machine_id == machine_id))
         _remove_journals(connection, [machine_id])
     return done.rowcount == 1
