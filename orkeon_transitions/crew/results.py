@@ -201,10 +201,11 @@ class CrewResult:
     output: str
     error: str | None
     usage: Usage
-    tasks: Mapping[str, TaskResult]
+    # Not part of the repr, which asyncio makes, of everything, when a run ends.
+    tasks: Mapping[str, TaskResult] = field(repr=False)
     run_id: str
-    states: Mapping[str, Any] = field(default_factory=dict)
-    decisions: tuple[Decision, ...] = ()
+    states: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    decisions: tuple[Decision, ...] = field(default=(), repr=False)
 
     @property
     def success(self) -> bool:

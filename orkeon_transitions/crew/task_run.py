@@ -182,13 +182,12 @@ class TaskRun:
         )
 
     def _this_machine(self) -> MachineRun:
-        state = self._machine.state
         return MachineRun(
             machine_id=self._machine.machine_id,
             agent=self.agent.id,
-            state=str(state),
+            state=str(self._machine.state),
             output=self._output or self.context.partial,
-            error=None if state is TaskState.COMPLETED else self._why(),
+            error=None if self._machine.state is TaskState.COMPLETED else self._why(),
             history=tuple(self._history),
         )
 
@@ -387,8 +386,8 @@ class TaskRun:
 
     def _moved(self, transition: TransitionResult) -> None:
         self._history.append(transition)
-        moved = TaskMoved(self.task.id, transition, self._machine.circuit_status)
-        tell(self.observer.task_moved, moved)
+        if self.observer.task_moved is not None:
+            tell(self.observer.task_moved, TaskMoved(self.task.id, transition, self._machine.circuit_status))
 
     def _wrote(self, text: str) -> None:
         tell(self.observer.task_text, TaskText(self.task.id, self.agent.id, text))

@@ -98,7 +98,8 @@ class LifeCycles:
 
     def task_ready(self, task: str) -> None:
         """A task waits for nothing any more but its turn."""
-        self._tasks[task].try_fire("unblock")
+        if self._tasks[task].state is TaskStatusState.BLOCKED:
+            self._tasks[task].try_fire("unblock")
 
     def task_began(self, task: str, agent: str) -> None:
         """An agent sets to work on a task, perhaps not for the first time."""
@@ -113,7 +114,8 @@ class LifeCycles:
 
     def task_opened(self, task: str) -> None:
         """A task is worked on, by whomever."""
-        self._tasks[task].try_fire("retry")
+        if self._tasks[task].state is TaskStatusState.FAILED:
+            self._tasks[task].try_fire("retry")
         # One that goes on has been started before.
         self._tasks[task].try_fire("start")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
 from orkeon_transitions.crew.decisions import Decision, Verdict
@@ -48,6 +49,8 @@ class CrewRun:
         self.order: Sequence[str] = in_order(dependencies)
         self.waves: Sequence[Sequence[str]] = in_waves(dependencies)
         self._results: dict[str, TaskResult] = {}
+        self._earlier: Mapping[str, TaskResult] = MappingProxyType({})
+        self._earlier_of = 0
         self._begun: dict[str, None] = {}
         self._retried: dict[str, TaskResult] = {}
         self._stopped: str | None = None
@@ -97,8 +100,11 @@ class CrewRun:
         return Job(self.config.tasks[task_id], self.config.agents[chosen], self.earlier())
 
     def earlier(self) -> Mapping[str, TaskResult]:
-        """The results so far that gave something, by task."""
-        return {one: self._results[one] for one in self.order if self._gave_something(one)}
+        """The results so far that gave something, by task: for all tasks of a wave the same mapping."""
+        if self._earlier_of != len(self._results):
+            gave = {one: self._results[one] for one in self.order if self._gave_something(one)}
+            self._earlier, self._earlier_of = MappingProxyType(gave), len(self._results)
+        return self._earlier
 
     def refuse(self, task_id: str, why: str) -> None:
         """Ends a task that nobody will begin as failed."""

@@ -73,6 +73,9 @@ class Workshop:
         self._options = options
         self._recorded = recorded
         self._machine_ids: set[str] = set()
+        self._judge = options.executor if isinstance(options.executor, JudgingExecutor) else None
+        # By the identity of the task's block, which is kept, so that no other block can have it.
+        self._limits: dict[int, tuple[object, TaskLimits]] = {}
 
     def task(self, job: Job, before: TaskResult | None) -> TaskRun:
         """The work on a task: from its beginning, or from where another process has left it.
@@ -82,7 +85,7 @@ class Workshop:
             before: What earlier machines made of it, or None.
         """
         machine_id, found = self._new_machine_id(job.task.id), self._recorded.take(job.task.id)
-        context = self._context(job, machine_id, found, running_limits(self._config, job.task))
+        context = self._context(job, machine_id, found, self._limits_of(job.task))
         context.idempotency_key = f"{self._options.run_id}/{job.task.id}"
         if before is not None:
             context.attempt, context.usage = before.attempts, before.usage
@@ -100,7 +103,7 @@ class Workshop:
         """
         machine_id = self._new_machine_id(name)
         found = self._recorded.piece(machine_id)
-        context = self._context(job, machine_id, found, limits or running_limits(self._config, job.task))
+        context = self._context(job, machine_id, found, limits or self._limits_of(job.task))
         context.idempotency_key = machine_id
         run = self._run(job, context)
         run.is_piece = True
@@ -136,12 +139,18 @@ class Workshop:
             acceptance=self._acceptance(job, context) if is_task else Acceptance(),
         )
 
+    def _limits_of(self, task: TaskConfig) -> TaskLimits:
+        """What a task is allowed: the same for all tasks with the same block."""
+        block = task.circuit_breaker
+        if id(block) not in self._limits:
+            self._limits[id(block)] = block, running_limits(self._config, task)
+        return self._limits[id(block)][1]
+
     def _acceptance(self, job: Job, context: TaskContext) -> Acceptance:
         """What is asked of the outputs of a task of the crew, whichever piece of work gives them."""
-        executor = self._options.executor
         judge = None
-        if isinstance(executor, JudgingExecutor):
-            judge = partial(executor.judge_output, job.agent, job.task, context)
+        if self._judge is not None:
+            judge = partial(self._judge.judge_output, job.agent, job.task, context)
         return Acceptance(
             rules_of(self._config, job.agent, job.task),
             self._options.checker,
