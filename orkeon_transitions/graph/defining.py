@@ -17,8 +17,13 @@ Way = tuple[str, str]
 _SPOKEN = {START: "start", END: "end"}
 
 
-def define(topology: Graph) -> MachineDefinition:
+def define(topology: Graph, *, of_run: bool = False) -> MachineDefinition:
     """Makes the definition: a state per node, a row per way, a guard per way that a router may choose.
+
+    Args:
+        topology: The graph.
+        of_run: Whether it is what runs name in their records. Their limits are in their snapshots; a graph
+            that was read from a definition runs that one, whatever limits a run was given.
 
     Raises:
         GraphDefinitionError: A router's target is no node.
@@ -39,7 +44,7 @@ def define(topology: Graph) -> MachineDefinition:
         ),
         transitions=tuple(_row(topology, (source, target), guards) for source, target, _ in topology.ways()),
         degraded=degraded.name if degraded else None,
-        circuit_breaker=topology.policy,
+        circuit_breaker=origin.circuit_breaker if of_run and origin else topology.policy,
         guards={name: _meaning(topology, way) for way, name in guards.items()},
     )
 

@@ -42,7 +42,7 @@ class GraphRunner(Generic[S]):
         trace_limit: int | None = None,
     ) -> None:
         self._topology = topology
-        self._definition = define(topology)
+        self._definition = define(topology, of_run=True)
         self._guards = {
             guard: Choice(topology.state_name(target)) for (_, target), guard in guards_of(topology).items()
         }

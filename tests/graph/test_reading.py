@@ -40,6 +40,20 @@ def test_a_policy_that_is_given_replaces_that_of_the_definition():
     assert again.policy == again.definition().circuit_breaker == CircuitBreakerPolicy.permissive()
 
 
+@pytest.mark.parametrize("policy", [None, CircuitBreakerPolicy.permissive(), limits(max_transitions=9)])
+def test_a_run_names_the_machine_that_was_read_whatever_its_limits(policy):
+    shipped = machine_definition("graph_router")
+    graph = StateGraph[Draft].from_definition(
+        shipped,
+        nodes={"execute_task": does("work"), "route": does("look")},
+        routers={"route": lambda draft: END},
+        policy=policy,
+    )
+    runner = graph.compile()
+    assert runner.definition.content_hash == shipped.content_hash
+    assert runner.policy == (policy or CircuitBreakerPolicy.strict())
+
+
 @pytest.mark.parametrize("end", [END, "end"])
 def test_the_graph_process_of_a_crew(end):
     tasks = ["collect", "write"]
