@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from orkeon_transitions.errors import OrkeonError
 
@@ -41,6 +41,13 @@ _NAMED = re.compile(
     r"(?i)((?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|(?:api|access|private)[ _-]?key)"
     r"[\w-]*[\"']?\s*(?:[:=]|\bis\b)\s*)(?:\"[^\"]*\"?|'[^']*'?|\S+)"
 )
+# What is said without a sign between: `pwd hunter2`, `hunter2 as the password`; and a `key` of no kind.
+_AFTER = re.compile(r"(?i)\b((?:pwd|passwd|pw)\s+|key\s*[:=]\s*)(?!\[withheld\])\S+")
+_BEFORE = re.compile(
+    r"(?i)\S+(\s+as\s+(?:(?:the|a|an|my|our|your|its)\s+)?(?:\w+\s+)?(?:password|passphrase|passcode|secret|token|(?:api\s+)?key)\b)"
+)
+# Tokens that say by their beginning what they are.
+_MARKED = re.compile(r"\b(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|sk-|AKIA|AIza)[\w-]{6,}")
 _PIECE = re.compile(r"[A-Za-z0-9_+=-]{20,}")
 
 
@@ -92,7 +99,8 @@ def entry_text(session_id: str, snapshot: Snapshot, store_url: str | None) -> st
             f"the session '{session_id}' cannot be remembered: with names of this length its entry would "
             f"have {len(text)} characters, and at most {LONGEST_ENTRY} are allowed"
         )
-    where = f"; in {_public_url(store_url)}" if store_url else ""
+    public = _public_url(store_url) if store_url else ""
+    where = f"; in {public}" if public else ""
     if len(text) + len(where) <= LONGEST_ENTRY:
         text += where
     task = clean_text(snapshot.fields.get("task_description"))
@@ -146,6 +154,7 @@ def clean_text(value: Any) -> str:
 def _without_secrets(text: str) -> str:
     text = _USER.sub(f"://{WITHHELD}@", _BEARER.sub(rf"\1 {WITHHELD}", text))
     text = _NAMED.sub(rf"\1{WITHHELD}", text)
+    text = _BEFORE.sub(rf"{WITHHELD}\1", _AFTER.sub(rf"\1{WITHHELD}", _MARKED.sub(WITHHELD, text)))
     return " ".join(WITHHELD if _is_random(word) else word for word in text.split(" "))
 
 
@@ -168,8 +177,10 @@ def _unquoted(text: str) -> str:
 
 
 def _public_url(url: str) -> str:
-    """The URL without user, password and options, in one piece."""
+    """The URL without user, password and options, in one piece; empty for what is none, as it may say all."""
     parts = urlsplit(url)
+    is_file = parts.scheme.startswith("sqlite")
+    if "://" not in url or ("@" in parts.path and not is_file):
+        return ""
     host = parts.netloc.rpartition("@")[2]
-    public = f"{parts.scheme}://{host}{parts.path}" if parts.scheme else urlunsplit(parts._replace(query=""))
-    return quote(public, safe=_SAFE + ":%[]", errors="surrogatepass")
+    return quote(f"{parts.scheme}://{host}{parts.path}", safe=_SAFE + ":%[]", errors="surrogatepass")

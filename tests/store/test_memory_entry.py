@@ -138,6 +138,12 @@ LONG = "Ab1" * 8
         f"use {SECRET}{LONG} here",
         f"use {SECRET}.{LONG}/{SECRET} here",
         f"a\npassword:\n{SECRET}",
+        f"pwd {SECRET}",
+        f"log in with key={SECRET}",
+        f"use {SECRET} as the password",
+        f"take {SECRET} as your new api key",
+        f"ghp_{SECRET}{'a' * 36}",
+        f"xoxb-{SECRET}",
     ],
 )
 def test_what_looks_like_a_secret_is_withheld(text):
@@ -195,3 +201,19 @@ def test_results_errors_and_tools_are_not_told():
     agent.register_tool("shell")
     text = entry_text("s1", agent.snapshot(), None)
     assert not [word for word in ("users", "answer", "shell") if word in text]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg:u:hidden@h/db",
+        "host=h password=hidden",
+        "postgresql://u:a/hidden@h/db",
+        "postgresql://u:a@hidden@h/db",
+        "postgresql://u@h/db?password=hidden",
+    ],
+)
+def test_no_spelling_of_a_url_tells_a_password(url):
+    text = entry_text("s1", HermesAgentFSM("s1").snapshot(), url)
+    assert "hidden" not in text
+    assert "; in " not in text or text.endswith("; in postgresql://h/db")
