@@ -167,9 +167,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = [row for row in chosen(names) if row.name in README or not given.readme]
     except ValueError as error:
         parser.error(str(error))
-    logging.disable(logging.CRITICAL)
     effort = QUICK if given.quick else FULL
-    results, left_out = measured(rows, effort)
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        results, left_out = measured(rows, effort)
+    finally:
+        logging.disable(before)
     if sys.stdout.isatty() and not given.markdown:
         show(results, left_out, effort)
     else:

@@ -14,6 +14,7 @@ import pytest
 
 from orkeon_transitions.crew import ModelReply, load_crew
 from orkeon_transitions.errors import OrkeonError
+from tests.crew.mcp.living import is_alive
 from tests.crew.scripted import ScriptedModel, calls, one_answer_each, path_of
 
 SERVER = Path(__file__).parent / "stdio_server.py"
@@ -29,16 +30,6 @@ def crew_with(tools, *options, breaker="", server="", process="sequential", task
         f"mcpServers:\n  s: {{command: '{sys.executable}', args: [{args}]{server}}}\n"
         f"agents:\n  a: {{tools: [{listed}]}}\ntasks:\n{every}"
     )
-
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    # A zombie that its new parent has not buried yet has ended all the same.
-    status = Path(f"/proc/{pid}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def begun(file):
