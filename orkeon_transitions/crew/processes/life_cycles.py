@@ -16,8 +16,8 @@ from orkeon_transitions.crew.config import CrewConfig
 from orkeon_transitions.crew.observing import LifeCycle, StatusMoved
 from orkeon_transitions.crew.results import CrewRunStatus, TaskResult, TaskRunStatus
 from orkeon_transitions.crew.resuming import RecordedMachines
-from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.machines import AgentStatus, AgentStatusState, CrewStatus, TaskStatus, TaskStatusState
+from orkeon_transitions.runtime import StateMachine
 from orkeon_transitions.runtime.base import CommitHook
 
 _TRIGGER_OF = {
@@ -60,19 +60,23 @@ class LifeCycles:
     Args:
         config: The crew.
         unavailable: Agents that are out of service.
-        publish: Told of each transition of each machine.
+        publish: Told of each transition of each machine, or None.
         record: Where the machines come from.
     """
 
     def __init__(
-        self, config: CrewConfig, unavailable: Collection[str], publish: Publish, record: LifeCycleRecord
+        self,
+        config: CrewConfig,
+        unavailable: Collection[str],
+        publish: Publish | None,
+        record: LifeCycleRecord,
     ) -> None:
         self._crew = record.make(CrewStatus, "crew")
         self._tasks = {task: record.make(TaskStatus, f"task/{task}") for task in config.tasks}
         self._agents = Agents(config.agents, publish, record)
-        self._crew.on_transition(_publisher(publish, "crew", config.name))
+        _listen(self._crew, publish, "crew", config.name)
         for name, machine in self._tasks.items():
-            machine.on_transition(_publisher(publish, "task", name))
+            _listen(machine, publish, "task", name)
         self._crew.try_fire("initialize")
         self._agents.initialize(unavailable)
         self._catch_up(record.machines)
@@ -148,14 +152,14 @@ class Agents:
     and then in error if one of them failed.
     """
 
-    def __init__(self, names: Collection[str], publish: Publish, record: LifeCycleRecord) -> None:
+    def __init__(self, names: Collection[str], publish: Publish | None, record: LifeCycleRecord) -> None:
         self._machines = {name: record.make(AgentStatus, f"agent/{name}") for name in names}
         self._names = list(names)
         self._turn = 0
         self._working: Counter[str] = Counter()
         self._failed: set[str] = set()
         for name, machine in self._machines.items():
-            machine.on_transition(_publisher(publish, "agent", name))
+            _listen(machine, publish, "agent", name)
 
     def initialize(self, unavailable: Collection[str]) -> None:
         """Makes them ready, but for those that are out of service."""
@@ -222,5 +226,6 @@ class Agents:
         return {name: str(machine.state) for name, machine in self._machines.items()}
 
 
-def _publisher(publish: Publish, kind: LifeCycle, name: str) -> Callable[[TransitionResult], None]:
-    return lambda transition: publish(StatusMoved(kind, name, transition))
+def _listen(machine: StateMachine, publish: Publish | None, kind: LifeCycle, name: str) -> None:
+    if publish is not None:
+        machine.on_transition(lambda transition: publish(StatusMoved(kind, name, transition)))

@@ -64,7 +64,7 @@ class CrewRun:
         self._life_cycles = LifeCycles(
             config,
             options.unavailable,
-            publish=partial(tell, options.observer.status_moved),
+            publish=options.observer.status_moved and partial(tell, options.observer.status_moved),
             record=LifeCycleRecord(
                 options.run_id, self._recorded, None if options.recorder is None else options.recorder.wait
             ),
