@@ -186,7 +186,7 @@ class Database:
         if must_exist and (self.is_memory or (file is not None and not file.exists())):
             raise JournalError(f"cannot open the store {self.place}: there is no such database")
         with self.reading("open the store") as connection:
-            version = schema.version_of(connection)
+            version = schema.version_of(connection, self.place)
         schema.refuse_newer(version, self.place)
         if must_exist and version == 0:
             raise JournalError(f"cannot open the store {self.place}: the database has no tables of a store")
@@ -260,6 +260,7 @@ class Database:
             JournalError: The database is closed or complains.
         """
         self._ready()
+        self._refuse_if_lost()
         with (
             translated(self.place, doing),
             self._turns(only_memory=True),
@@ -370,11 +371,14 @@ class Database:
             )
         try:
             self._ready()
-            if self._identity is not None and identity_of(self._file) != self._identity:
-                raise JournalError(
-                    f"the file of the store {self.place} was removed or replaced while it was open: what is "
-                    "written now would be lost; open the store again"
-                )
+            self._refuse_if_lost()
         except BaseException:
             self._turn.release()
             raise
+
+    def _refuse_if_lost(self) -> None:
+        if self._identity is not None and identity_of(self._file) != self._identity:
+            raise JournalError(
+                f"the file of the store {self.place} was removed or replaced while it was open: what is "
+                "written now would be lost, and what is read is not what was there; open the store again"
+            )

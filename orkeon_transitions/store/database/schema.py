@@ -63,12 +63,26 @@ CURRENT = len(STEPS)
 _LOCK = 0x6F726B65
 
 
-def version_of(connection: Connection) -> int:
-    """The version of a database's schema; 0: it has none of our tables."""
-    if not inspect(connection).has_table(tables.schema_version.name):
+def version_of(connection: Connection, place: str) -> int:
+    """The version of a database's schema; 0: it has none of our tables.
+
+    Raises:
+        JournalError: It has some of our tables, and does not say of which version.
+    """
+    looking, name = inspect(connection), tables.schema_version.name
+    # Asked first: a process that makes the tables just now makes them all at once.
+    has_machines = looking.has_table(tables.machines.name)
+    if looking.has_table(name):
+        found = connection.execute(select(tables.schema_version.c.version)).scalar()
+        if isinstance(found, int):
+            return found
+    if not has_machines:
         return 0
-    found = connection.execute(select(tables.schema_version.c.version)).scalar()
-    return 0 if found is None else int(found)
+    raise JournalError(
+        f"{place} has tables of a store, but its table '{name}' does not say of which version: restore the "
+        f"database from a copy, or, if only that was lost, make the table with one row, {CURRENT} for this "
+        "release"
+    )
 
 
 def refuse_newer(version: int, place: str) -> None:
@@ -93,7 +107,7 @@ def migrate(connection: Connection, place: str) -> None:
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     # Looked at again: another process may have made the steps while this one waited.
-    version = version_of(connection)
+    version = version_of(connection, place)
     refuse_newer(version, place)
     for step in STEPS[version:]:
         for statement in step:

@@ -308,3 +308,16 @@ def test_a_process_that_is_forked_while_another_thread_writes_can_write(tmp_path
             writer.join()
         assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 6
         assert len(store.machines()) == 7
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_file_that_was_taken_away_is_not_read_either(url, path, tmp_path, is_replaced):
+    with MachineStore(url) as store:
+        store.create(Lamp, machine_id="l1")
+        for file in tmp_path.iterdir():
+            file.unlink()
+        if is_replaced:
+            MachineStore(url).close()
+        for look in (store.machines, lambda: store.load(Lamp, "l1"), lambda: store.journal("l1")):
+            with pytest.raises(JournalError, match="was removed or replaced while it was open"):
+                look()

@@ -64,7 +64,7 @@ def test_a_database_of_each_former_version_is_brought_up_to_date(url, monkeypatc
 def version_of(url):
     database = Database(url)
     with database.reading("test") as connection:
-        version = schema.version_of(connection)
+        version = schema.version_of(connection, "here")
     database.close()
     return version
 
@@ -148,3 +148,19 @@ def test_a_program_that_only_looks_opens_what_is_there(url):
         store.create(Lamp, machine_id="l1")
     with MachineStore(url, must_exist=True) as store:
         assert [row.machine_id for row in store.machines()] == ["l1"]
+
+
+@pytest.mark.parametrize(
+    "loss",
+    ["DELETE FROM orkeon_schema", "DROP TABLE orkeon_schema", "UPDATE orkeon_schema SET version = 'abc'"],
+)
+def test_a_version_that_was_lost_is_told_and_nothing_is_made_anew(tmp_path, loss):
+    url = f"sqlite:///{tmp_path / 'm.db'}"
+    with MachineStore(url) as store:
+        store.create(Lamp, machine_id="l1")
+    with sqlite3.connect(tmp_path / "m.db") as connection:
+        connection.execute(loss)
+    connection.close()
+    for must_exist in (False, True):
+        with pytest.raises(JournalError, match=r"'orkeon_schema' does not say of which version: restore"):
+            MachineStore(url, must_exist=must_exist)
