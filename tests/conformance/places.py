@@ -78,7 +78,9 @@ class InFile:
         return machine
 
     def records(self, machine_id):
-        records = records_of(self.path.read_bytes().splitlines(), str(self.path))
+        # Whoever looks while a line is written may see a part of it.
+        whole = self.path.read_bytes().rpartition(b"\n")[0]
+        records = records_of(whole.splitlines(), str(self.path))
         return [record for record in records if record.machine_id == machine_id]
 
     def close(self):
