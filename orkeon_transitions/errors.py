@@ -287,4 +287,6 @@ class MissingKeyError(OrkeonError):
     def __init__(self, model: str, variable: str) -> None:
         self.model = model
         self.variable = variable
-        super().__init__(f"{model} needs a key: set {variable}, or use the model that needs none (--model offline)")
+        super().__init__(
+            f"{model} needs a key: set {variable}, or use the model that needs none (--model offline)"
+        )

@@ -128,7 +128,10 @@ def carry_out(
         screen.say("error", f"the run was stopped: {error}")
     is_over = error is None and result.status != "cancelled"
     if resumable is not None and not is_over and not isinstance(error, StaleMachineError):
-        screen.say("note", f"{resumable} goes on with it")
+        screen.say(
+            "note",
+            f"{resumable} goes on with it (what was given by --tools, --model and the like is given again)",
+        )
     return FAILED if error is not None else CODES[result.status]
 
 

@@ -188,7 +188,7 @@ def _plan(seen: _Seen) -> str:
 
 def _answer(seen: _Seen) -> str:
     """What was seen, plainly; or a value, where one is asked for."""
-    if seen.format:
+    if seen.format and seen.format != prompts.MARKDOWN:
         return _formatted(seen)
     if (schema := schema_asked_for(seen.expected)) is not None:
         return json.dumps(_value(schema, seen.task), ensure_ascii=False)

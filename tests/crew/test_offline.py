@@ -143,3 +143,8 @@ def test_a_call_with_unreadable_arguments_in_the_history_is_no_matter():
     ]
     reply = asyncio.run(OfflineModel().reply(messages, []))
     assert "not json" in reply.text
+
+
+def test_markdown_is_asked_for_and_no_json_comes():
+    crew = load_crew("agents: {a: {}}\ntasks: {t: {description: Do it, agent: a, markdown: true}}")
+    assert crew.run_sync().output.startswith("[offline model]")
