@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import Field
 
-from orkeon_transitions.crew import ChatModel, Message, OfflineModel, ToolCall, tool
+from orkeon_transitions.crew import ChatModel, Message, OfflineModel, ToolCall, load_crew, tool
 from orkeon_transitions.crew.builtin_tools import builtin_tools
 from orkeon_transitions.crew.mounts import Mount, Mounts
 from orkeon_transitions.crew.offline import NOTICE
