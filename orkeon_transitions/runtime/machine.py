@@ -93,12 +93,14 @@ class StateMachine(MachineBase[S, E]):
             except BaseException:
                 self._let_go()
                 raise
-            if record.is_quiet:
-                lock.release()
-            else:
-                self._let_go()
             if result is not None:
+                if record.is_quiet:
+                    lock.release()
+                else:
+                    self._let_go()
                 return result
+            # The law holds it next, and tells what waits when it is done.
+            lock.release()
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.demand, self, request))
 
@@ -116,12 +118,14 @@ class StateMachine(MachineBase[S, E]):
             except BaseException:
                 self._let_go()
                 raise
-            if record.is_quiet:
-                lock.release()
-            else:
-                self._let_go()
             if result is not None:
+                if record.is_quiet:
+                    lock.release()
+                else:
+                    self._let_go()
                 return result
+            # The law holds it next, and tells what waits when it is done.
+            lock.release()
         request = self._request(trigger, context, payload)
         return self._run(request.trigger, partial(law.attempt, self, request))
 
