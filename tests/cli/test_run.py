@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from orkeon_transitions.crew import OfflineModel
-from orkeon_transitions.crew.keys import LATER_PROCESSES
 from orkeon_transitions.machines import TaskExecution
 
 EXAMPLE = "103-ts-codebase-with-fsm"
@@ -196,11 +195,11 @@ def test_the_nearest_example_is_offered(orkeon):
 
 def test_what_is_not_there_yet_is_refused_by_name(orkeon, little_crew):
     text = little_crew.read_text()
-    for process in LATER_PROCESSES:
-        little_crew.write_text(f"process: {process}\n{text}")
+    for key in ("managerLlm", "planningLlm", "knowledgeSources"):
+        little_crew.write_text(f"{key}: something\n{text}")
         done = orkeon("run", "little.yaml")
         assert done.code == 2
-        assert f"'{process}' is not there yet" in done.err
+        assert f"'{key}' is not there yet" in done.err
 
 
 def test_a_terminal_gets_the_live_table_and_a_drawn_result(on_terminal, little_crew):
