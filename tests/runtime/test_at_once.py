@@ -163,7 +163,7 @@ def test_an_interrupt_at_any_line_leaves_the_record_whole(state):
         def trace(frame, event, argument, left=left):
             if event == "line" and "runtime" in frame.f_code.co_filename:
                 left[0] -= 1
-                in_the_stores = frame.f_code.co_name == "make" and frame.f_lineno in STORES
+                in_the_stores = frame.f_lineno in STORES.get(frame.f_code.co_name, ())
                 if left[0] < 0 and not in_the_stores:
                     sys.settrace(None)
                     raise KeyboardInterrupt
@@ -183,17 +183,25 @@ def test_an_interrupt_at_any_line_leaves_the_record_whole(state):
 
 def stores():
     """The lines between which no signal can come, as nothing is called and nothing repeated there."""
-    from orkeon_transitions.runtime import at_once
+    from orkeon_transitions.runtime import at_once, record
 
-    code = at_once._common.__code__
-    make = next(each for each in code.co_consts if getattr(each, "co_name", "") == "make")
-    lines = {}
-    number = make.co_firstlineno
-    for step in dis.get_instructions(make):
+    parts = at_once._common.__code__.co_consts
+    make = next(each for each in parts if getattr(each, "co_name", "") == "make")
+    put = record.Record.put.__code__
+    return {
+        "make": range(stored_at(make, "deadline")[0], stored_at(make, "settled")[-1] + 1),
+        "put": range(stored_at(put, "_epoch")[0], stored_at(put, "_epoch")[-1] + 1),
+    }
+
+
+def stored_at(code, attribute):
+    """The lines that store an attribute of that name."""
+    found, number = [], code.co_firstlineno
+    for step in dis.get_instructions(code):
         number = step.starts_line or number
-        if step.opname == "STORE_ATTR":
-            lines.setdefault(step.argval, []).append(number)
-    return range(lines["deadline"][0], lines["settled"][-1] + 1)
+        if step.opname == "STORE_ATTR" and step.argval == attribute:
+            found.append(number)
+    return found
 
 
 STORES = stores()
