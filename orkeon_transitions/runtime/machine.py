@@ -89,7 +89,9 @@ class StateMachine(MachineBase[S, E]):
                     make = record.moves.get(trigger)
                 except TypeError:  # it has no hash, so it is no trigger either, as the law will say
                     make = None
-                result: TransitionResult | None = make and make(self, record, context, payload, True)
+                result: TransitionResult | None = (
+                    None if make is None else make(self, record, context, payload, True)
+                )
             except BaseException:
                 self._let_go()
                 raise
@@ -114,7 +116,9 @@ class StateMachine(MachineBase[S, E]):
                     make = record.moves.get(trigger)
                 except TypeError:  # it has no hash, so it is no trigger either, as the law will say
                     make = None
-                result: TransitionResult | None = make and make(self, record, context, payload, False)
+                result: TransitionResult | None = (
+                    None if make is None else make(self, record, context, payload, False)
+                )
             except BaseException:
                 self._let_go()
                 raise
