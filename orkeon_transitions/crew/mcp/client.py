@@ -72,12 +72,12 @@ class Connection:
         except MCPError as error:
             if error.code in _ANSWERS:
                 raise ToolError(self._hidden(error.message)) from error
-            raise ServerError(self._hidden(_said(error, self._words))) from None
+            raise ServerError(_said(error, self._words, self._hidden)) from None
         except Exception as error:  # noqa: BLE001 - whatever that package raises, told in words
-            raise ServerError(self._hidden(_said(error, self._words))) from None
+            raise ServerError(_said(error, self._words, self._hidden)) from None
         text = _text_of(result)
         if result.is_error:
-            raise ToolError(self._hidden(text[:MOST_ANSWER]) or "the tool says no more than that it failed")
+            raise ToolError(self._hidden(text)[:MOST_ANSWER] or "the tool says no more than that it failed")
         return text
 
 
@@ -98,7 +98,7 @@ async def connected(server: McpServer, folder: Path) -> AsyncIterator[Connection
         async with _client(server, folder, words) as client:
             yield Connection(await _listed(client), client, words, hidden)
     except Exception as error:  # noqa: BLE001 - groups of errors of several packages, told in words
-        raise ServerError(f"the MCP server '{server.name}': {hidden(_said(error, words))}") from None
+        raise ServerError(f"the MCP server '{server.name}': {_said(error, words, hidden)}") from None
 
 
 @asynccontextmanager
@@ -170,13 +170,16 @@ def _part(block: types.ContentBlock) -> str:
     return f"[left out: {block.type}]"
 
 
-def _said(error: BaseException, words: LastWords) -> str:
-    """What went wrong, from the innermost error and what the program itself had to say."""
+def _said(error: BaseException, words: LastWords, hidden: Callable[[str], str]) -> str:
+    """What went wrong, from the innermost error and what the program itself had to say.
+
+    Secrets are hidden before anything is cut: half of one would not be known again.
+    """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    parts = [words.fault or (str(error) or error_text(error))]
+    parts = [hidden(words.fault or (str(error) or error_text(error)))]
     if words.text:
-        parts.append(f"its last words: {words.text[-400:]}")
+        parts.append(f"its last words: {hidden(words.text)[-400:]}")
     return "; ".join(parts)
 
 

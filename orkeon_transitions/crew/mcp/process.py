@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from asyncio import subprocess
@@ -20,7 +21,8 @@ from mcp_types import jsonrpc_message_adapter
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 MOST_LINE = 16 * 1024 * 1024
-MOST_WORDS = 2_000
+MOST_WORDS = 8_000
+_SPACE = re.compile(r"\s+")
 # How long a server may take to end by itself once its input is closed, and once it has been told to.
 GRACE = 2.0
 # What a program needs to find itself and its own files; nothing else of our environment reaches it.
@@ -45,12 +47,17 @@ class LastWords:
     text: str = ""
     is_over: bool = False
     _said: bytearray = field(default_factory=bytearray)
+    _is_cut: bool = False
 
     def heard(self, data: bytes) -> None:
-        """Keeps the end of it all."""
+        """Keeps the end of it all, from the beginning of a word: half a secret would not be known as one."""
         self._said += data
+        self._is_cut = self._is_cut or len(self._said) > MOST_WORDS
         del self._said[:-MOST_WORDS]
-        self.text = self._said.decode(errors="replace").strip()
+        text = self._said.decode(errors="replace")
+        if self._is_cut:
+            text = "".join(_SPACE.split(text, maxsplit=1)[1:])
+        self.text = text.strip()
 
 
 @asynccontextmanager

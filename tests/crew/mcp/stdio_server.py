@@ -31,6 +31,9 @@ TOOLS = {
     "deaf": {"type": "object"},
     "environment": {"type": "object"},
     "reveal": {"type": "object"},
+    "confess": {"type": "object"},
+    "confess_at_length": {"type": "object"},
+    "reveal_at_length": {"type": "object"},
     "child": {"type": "object"},
 }
 
@@ -93,8 +96,16 @@ def call(number, name, arguments):  # noqa: PLR0912 - one branch for each way to
         return text("I hear no more")
     if name == "environment":
         return text(json.dumps(dict(os.environ)))
+    if name == "reveal_at_length":
+        return text("x" * 49_995 + os.environ["SERVER_KEY"] + " is wrong", isError=True)
     if name == "reveal":
         return text(f"my key {os.environ['SERVER_KEY']} is wrong", isError=True)
+    if name.startswith("confess"):
+        # A key of which the end is cut apart from the rest, once where it is told and once where it is kept.
+        words = f"key={os.environ['SERVER_KEY']} "
+        sys.stderr.write(words + "x" * 390 if name == "confess" else words * 3000)
+        sys.stderr.flush()
+        os._exit(3)
     if name == "child":
         started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
         return text(str(started.pid))
