@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -71,12 +72,16 @@ def check_usage(usage: Any) -> None:
     """Sees to it that what a stranger reports can be added up.
 
     Raises:
-        TypeError: It cannot be.
+        TypeError: It is no usage, or not one of numbers.
+        ValueError: A number is negative or not finite.
     """
     if not isinstance(usage, Usage) or not all(
         isinstance(number, int | float) for number in usage.to_dict().values()
     ):
         raise TypeError(f"what was spent is a Usage of numbers, not {usage!r}")
+    for name, number in usage.to_dict().items():
+        if not 0 <= number < math.inf:  # what is no number is not, either
+            raise ValueError(f"what was spent is finite and not negative, and {name} is {number}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,6 +226,7 @@ def test_a_model_that_answers_nonsense_has_failed():
     assert "TypeError: a model answers a ModelReply, not str" in result.error
 
 
+NOT_SPENT = "ValueError: what was spent is finite and not negative, and"
 NO_CALLS = "TypeError: the tool calls of a ModelReply are a tuple of ToolCalls, each with a name"
 
 
@@ -238,6 +239,9 @@ NO_CALLS = "TypeError: the tool calls of a ModelReply are a tuple of ToolCalls, 
         (ModelReply("x", (call for call in [ToolCall("1", "note")])), NO_CALLS),
         (ModelReply("x", None), NO_CALLS),
         (ModelReply("x", usage=None), "TypeError: what was spent is a Usage of numbers, not None"),
+        (ModelReply("x", usage=Usage(1, -9)), f"{NOT_SPENT} input_tokens is -9"),
+        (ModelReply("x", usage=Usage(usd=float("nan"))), f"{NOT_SPENT} usd is nan"),
+        (ModelReply("x", usage=Usage(usd=float("inf"))), f"{NOT_SPENT} usd is inf"),
     ],
 )
 def test_a_model_whose_reply_is_none_inside_has_failed(reply, error):

@@ -233,3 +233,20 @@ def test_a_reply_that_a_model_changes_afterwards_changes_nothing():
     said["text"] = "b"
     assert result.success
     assert ran == ["a"]
+
+
+@pytest.mark.parametrize("process", ["sequential", "parallel", "graph", "autonomous"])
+@pytest.mark.parametrize("spent", [Usage(1, -100), Usage(1, usd=float("nan"))])
+def test_a_false_bill_costs_its_task_and_not_what_others_made(process, spent):
+    crew = load_crew(
+        f"process: {process}\ncircuitBreaker: {{maxRetries: 0, meters: {{tokens: 500, usd: 1}}}}\n"
+        "graphConfig: {maxRetryCycles: 0}\nagents: {a: {}}\n"
+        "tasks: {one: {description: Do it}, two: {description: Do that, dependencies: [one]}}"
+    )
+    model = ScriptedModel("made", ModelReply("lost", usage=spent))
+    result = crew.run_sync(model=model)
+    assert [(str(task.status), task.output) for task in result.tasks.values()] == [
+        ("completed", "made"),
+        ("failed", ""),
+    ]
+    assert "finite and not negative" in result.tasks["two"].error

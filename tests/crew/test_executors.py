@@ -51,6 +51,10 @@ def test_an_async_function_and_an_object_serve_as_well():
             TaskOutcome(True, "x", usage={"tokens": 3}),
             "TypeError: what was spent is a Usage of numbers, not {'tokens': 3}",
         ),
+        (
+            TaskOutcome(True, "x", usage=Usage(1, 2, -3)),
+            "ValueError: what was spent is finite and not negative, and output_tokens is -3",
+        ),
         (TaskOutcome(False, "half", ValueError("no bread")), "ValueError: no bread"),
         (TaskOutcome(False, "half", 404), "404"),
         (None, "the executor returned None"),
