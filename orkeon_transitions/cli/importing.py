@@ -33,8 +33,8 @@ def command(*, folder: str, output: str | None, force: bool, own_tools: list[Too
     """Make one crew file of CrewAI's agents.yaml and tasks.yaml.
 
     The folder is that of the two files, or of a project that has them in `config/` or `src/*/config/`. They
-    run as they are, too: `orkeon run FOLDER`. What has no effect here is switched off in the new file and
-    named; comments stay where they can.
+    run as they are, too: `orkeon run` takes the folder that has both files. What has no effect here is
+    switched off in the new file and named; comments stay where they can.
     """
     from orkeon_transitions.crew.importing import import_crewai
 

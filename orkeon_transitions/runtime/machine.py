@@ -81,6 +81,7 @@ class StateMachine(MachineBase[S, E]):
             MachineBusyError: Another thread holds the machine for too long; or it is fired inside of a guard,
                 `before` or `on_exit`.
         """
+        # As in `try_fire`: one more call would cost each trigger as much as a limit does.
         record = self._record
         lock = record.lock
         if lock.acquire(False):
