@@ -65,7 +65,7 @@ def read_journal(lines: Iterable[tuple[int, str]], machine_id: str, place: str) 
     for version, line in lines:
         try:
             data = parse_line(line.encode())
-        except ValueError as error:
+        except (AttributeError, ValueError) as error:
             raise JournalError(f"{name}:{version}: not a journal record: {error}") from None
         record = None if data is None else read_record(data, name, version)
         if record is None:

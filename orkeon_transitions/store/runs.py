@@ -21,6 +21,7 @@ from orkeon_transitions.facts import Fact, Snapshot, TransitionResult
 from orkeon_transitions.machines import machine_definition, machine_names
 from orkeon_transitions.store.arguments import check_name, moment_before
 from orkeon_transitions.store.database import runs as rows
+from orkeon_transitions.store.database.values import moment, reading_row, whole, words
 from orkeon_transitions.store.loading import read_journal, read_snapshot
 from orkeon_transitions.store.owners import Owner
 from orkeon_transitions.store.records import TRANSITION, JournalRecord, fact_line
@@ -130,9 +131,10 @@ class StoredRuns:
         for row, lines in rows.machines_of(self._database, run_id):
             snapshot = read_snapshot(row.snapshot, row.machine_id, place)
             history = tuple(_transitions(read_journal(lines, row.machine_id, place)))
-            machines.append(StoredRunMachine(row.machine_id, snapshot, json.loads(row.note), history))
+            with reading_row(f"machine '{row.machine_id}'", place):
+                machines.append(StoredRunMachine(row.machine_id, snapshot, _noted(row.note), history))
         states = {machine.machine_id: machine.snapshot.state for machine in machines}
-        return WholeRun(**_told(found, states), machines=tuple(machines))
+        return WholeRun(**_told(found, states, place), machines=tuple(machines))
 
     def take_up(
         self, run_id: str, *, take_over: bool = False, note: Mapping[str, Any] | None = None
@@ -156,7 +158,10 @@ class StoredRuns:
         found = self._found(run_id)
         if found.status not in (RUNNING, INTERRUPTED):
             raise OrkeonError(f"run '{run_id}' has ended ({found.status})")
-        owner = None if found.owner is None else Owner.read(found.owner)
+        with reading_row(f"run '{run_id}'", self._database.place):
+            owner = None if found.owner is None else Owner.read(found.owner)
+            whole(found.turn)
+            moment(found.updated_at)
         if owner is not None and not owner.has_ended and not take_over:
             passed = max(0, time.time() - found.updated_at)
             raise StaleMachineError(
@@ -172,7 +177,8 @@ class StoredRuns:
     def listed(self, *, limit: int | None = None) -> list[StoredRun]:
         """Gives the runs, the last written first; at most `limit`."""
         found, states = rows.listed(self._database, limit)
-        return [StoredRun(**_told(row, states.get(row.run_id, {}))) for row in found]
+        place = self._database.place
+        return [StoredRun(**_told(row, states.get(row.run_id, {}), place)) for row in found]
 
     def prune(self, *, idle_for: timedelta | float, ended_only: bool = True) -> int:
         """Deletes runs that were not written for a while, with their machines.
@@ -281,19 +287,27 @@ def _row(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def _told(row: Any, states: Mapping[str, str]) -> dict[str, Any]:
-    owner = None if row.owner is None else Owner.read(row.owner)
-    is_alone = row.status == RUNNING and owner is not None and owner.has_ended
-    return {
-        "run_id": row.run_id,
-        "status": INTERRUPTED if is_alone else row.status,
-        "note": json.loads(row.note),
-        "ending": {} if row.ending is None else json.loads(row.ending),
-        "owner": None if owner is None or is_alone else owner.words,
-        "began_at": datetime.fromtimestamp(row.began_at, UTC),
-        "updated_at": datetime.fromtimestamp(row.updated_at, UTC),
-        "states": states,
-    }
+def _told(row: Any, states: Mapping[str, str], place: str) -> dict[str, Any]:
+    with reading_row(f"run '{row.run_id}'", place):
+        owner = None if row.owner is None else Owner.read(row.owner)
+        is_alone = row.status == RUNNING and owner is not None and owner.has_ended
+        return {
+            "run_id": words(row.run_id),
+            "status": INTERRUPTED if is_alone else words(row.status),
+            "note": _noted(row.note),
+            "ending": {} if row.ending is None else _noted(row.ending),
+            "owner": None if owner is None or is_alone else owner.words,
+            "began_at": moment(row.began_at),
+            "updated_at": moment(row.updated_at),
+            "states": states,
+        }
+
+
+def _noted(text: Any) -> dict[str, Any]:
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        raise TypeError("a note is no JSON object")
+    return data
 
 
 def _transitions(records: Sequence[JournalRecord]) -> Iterator[TransitionResult]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
@@ -13,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from orkeon_transitions.store.database.engine import Database
 from orkeon_transitions.store.database.swap import Written
 from orkeon_transitions.store.database.tables import journal, machines, run_machines
+from orkeon_transitions.store.database.values import moment, reading_row, whole, words
 from orkeon_transitions.store.stored import StoredMachine
 
 # So many values fit into one statement of any database.
@@ -120,7 +120,11 @@ def find(database: Database, machine_id: str) -> Found | None:
     query = select(*columns).where(machines.c.machine_id == machine_id)
     with database.reading(f"read machine '{machine_id}'") as connection:
         row = connection.execute(query).one_or_none()
-    return None if row is None else Found(row.version, row.snapshot, bool(row.is_terminal))
+    if row is None:
+        return None
+    with reading_row(f"machine '{machine_id}'", database.place):
+        snapshot = None if row.snapshot is None else words(row.snapshot)
+        return Found(whole(row.version), snapshot, bool(row.is_terminal))
 
 
 def names(database: Database) -> list[str]:
@@ -139,23 +143,24 @@ def search(database: Database, wanted: Wanted, limit: int | None) -> list[Stored
         .limit(limit)
     )
     with database.reading("list the machines") as connection:
-        return [_stored(row) for row in connection.execute(query)]
+        return [_stored(row, database.place) for row in connection.execute(query)]
 
 
-def _stored(row: Any) -> StoredMachine:
-    return StoredMachine(
-        machine_id=row.machine_id,
-        machine=row.machine,
-        definition_hash=row.definition,
-        state=row.state,
-        version=row.version,
-        ordinal=row.ordinal,
-        is_terminal=bool(row.is_terminal),
-        is_broken=bool(row.is_broken),
-        created_at=datetime.fromtimestamp(row.created_at, UTC),
-        updated_at=datetime.fromtimestamp(row.updated_at, UTC),
-        is_loadable=bool(row.is_loadable),
-    )
+def _stored(row: Any, place: str) -> StoredMachine:
+    with reading_row(f"machine '{row.machine_id}'", place):
+        return StoredMachine(
+            machine_id=words(row.machine_id),
+            machine=words(row.machine),
+            definition_hash=words(row.definition),
+            state=words(row.state),
+            version=whole(row.version),
+            ordinal=whole(row.ordinal),
+            is_terminal=bool(row.is_terminal),
+            is_broken=bool(row.is_broken),
+            created_at=moment(row.created_at),
+            updated_at=moment(row.updated_at),
+            is_loadable=bool(row.is_loadable),
+        )
 
 
 def remove(database: Database, wanted: Wanted) -> int:

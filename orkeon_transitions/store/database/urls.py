@@ -16,7 +16,10 @@ POSTGRESQL: Final = "postgresql"
 
 _POSTGRESQL_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 _SQLITE_SCHEMES = frozenset({"sqlite", "sqlite+pysqlite"})
-_SECRETS = frozenset({"password", "passwd", "sslpassword"})
+# What is shown of a URL's options: any other may hold a secret, as `options` can.
+_HARMLESS = frozenset(
+    {"application_name", "connect_timeout", "dbname", "host", "mode", "port", "sslmode", "uri", "user"}
+)
 _EFFECTIVE = os.access in os.supports_effective_ids
 _EXAMPLES = "such as sqlite:///machines.db or postgresql+psycopg://user@host/database"
 
@@ -34,6 +37,8 @@ def read_url(text: str) -> URL:
         url = make_url(text)
     except (ArgumentError, ValueError):
         raise JournalError(f"the store's URL cannot be read: it must be a URL {_EXAMPLES}") from None
+    if "@" in (url.host or ""):
+        raise JournalError("the store's URL has an '@' too many: in a name or password it is written %40")
     if "\0" in text:
         raise JournalError(f"the store's URL has a NUL character in it: it must be a URL {_EXAMPLES}")
     if url.drivername in _SQLITE_SCHEMES:
@@ -62,8 +67,8 @@ def _plain_file(url: URL) -> URL:
 
 
 def shown(url: URL) -> str:
-    """The URL as it may be printed: no password in it."""
-    hidden = [name for name in url.query if name.lower() in _SECRETS]
+    """The URL as it may be printed: no password in it, and no option that may hold one."""
+    hidden = [name for name in url.query if name not in _HARMLESS]
     return url.difference_update_query(hidden).render_as_string(hide_password=True)
 
 

@@ -53,6 +53,17 @@ def test_no_password_is_shown():
     )
 
 
+def test_an_option_that_may_hold_a_secret_is_not_shown():
+    text = "postgresql://host/d?options=-c%20app.key%3Dsecret&passfile=/home/secret&sslmode=require"
+    assert shown(read_url(text)) == "postgresql+psycopg://host/d?sslmode=require"
+
+
+def test_an_at_sign_in_a_password_is_refused_and_its_spelling_told():
+    with pytest.raises(JournalError, match="written %40") as error:
+        read_url("postgresql://u:top@secret@host/d")
+    assert "secret" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("text", "memory", "file"),
     [
