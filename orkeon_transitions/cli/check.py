@@ -93,7 +93,8 @@ def command(
 
     Each problem is a line `file:line:column: severity: message [code]`. Exit code 2 if a file is refused.
 
-    A crew may be a file, a folder or an example that ships. For each of its tasks: what the circuit breaker
+    A crew may be a file, a folder, a CrewAI project as `orkeon run` takes it, or an example that ships. For
+    each of its tasks: what the circuit breaker
     allows, and where that comes from: the task, the crew, the preset, or widened from the preset to what the
     task's own budgets need.
     """

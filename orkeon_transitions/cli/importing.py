@@ -32,14 +32,15 @@ EXAMPLES = examples(
 def command(*, folder: str, output: str | None, force: bool, own_tools: list[Tool]) -> None:
     """Make one crew file of CrewAI's agents.yaml and tasks.yaml.
 
-    The folder is that of the two files, or of a project that has them in `config/` or `src/*/config/`. They
-    run as they are, too: `orkeon run` takes the folder that has both files. What has no effect here is
-    switched off in the new file and named; comments stay where they can.
+    The folder is that of the two files, or of a project that has them in `config/` or `src/*/config/`.
+    `orkeon run` takes the same folder: they run as they are, too. What has no effect here is switched off in
+    the new file and named; comments stay where they can. What a task writes comes to where it came before,
+    if -o says where the new file will lie.
     """
     from orkeon_transitions.crew.importing import import_crewai
 
     target = None if output is None else _target(output, force=force)
-    imported = import_crewai(folder, tools=own_tools)
+    imported = import_crewai(folder, tools=own_tools, beside=None if target is None else target.parent)
     screen = current_screen()
     for note in imported.notes:
         screen.say("note", note)

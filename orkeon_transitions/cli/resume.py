@@ -23,7 +23,9 @@ EXAMPLES = examples(
 @click.command("resume", epilog=EXAMPLES)
 @click.argument("run")
 @store_option(required=True, text="The store that keeps it")
-@click.option("--crew", metavar="CREW", help="Where the crew is now, if not where it was.")
+@click.option(
+    "--crew", metavar="CREW", help="Where the crew is now (as for `orkeon run`), if not where it was."
+)
 @model_options
 @click.option(
     "--input", "inputs", multiple=True, metavar="KEY=VALUE", help="Another value for {KEY}; repeatable."

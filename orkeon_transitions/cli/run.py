@@ -64,6 +64,9 @@ def command(
 ) -> None:
     """Run a crew: a file, a folder, or an example that ships.
 
+    A folder is that of the crew's files, or a CrewAI project with agents.yaml and tasks.yaml in `config/` or
+    `src/*/config/`.
+
     Progress goes to standard error, the result to standard output. Ctrl-C cancels the tasks and says what was
     done; pressed again, it ends the program at once. A journal that cannot be opened is exit code 2; one that
     cannot be written stops the run, exit code 1.

@@ -54,8 +54,9 @@ def load_crew(
     """Reads a crew.
 
     Args:
-        what: A crew file, or a folder of them; the name of a packaged example such as
-            `103-ts-codebase-with-fsm`; or a crew's YAML text, if it has a newline or begins with `{`.
+        what: A crew file, or a folder of them; a project of CrewAI's that has its two files in `config/` or
+            `src/<name>/config/`; the name of a packaged example such as `103-ts-codebase-with-fsm`; or a
+            crew's YAML text, if it has a newline or begins with `{`.
         strict: Whether an unknown key is an error rather than a warning.
         tools: The program's own tools, which agents may name besides the built-in ones and those that
             installed packages offer.

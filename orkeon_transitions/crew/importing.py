@@ -16,7 +16,7 @@ from typing import Any
 from orkeon_transitions.crew.config import CrewConfig
 from orkeon_transitions.crew.crew import Crew, load_crew
 from orkeon_transitions.crew.keys import AGENT, TASK, KeyTable, says_something
-from orkeon_transitions.crew.layouts import MAIN_NAMES, SUFFIXES, read_files
+from orkeon_transitions.crew.layouts import MAIN_NAMES, SUFFIXES, pair_in, read_files
 from orkeon_transitions.crew.tool import Tool
 from orkeon_transitions.crew.tool_aliases import meant
 from orkeon_transitions.crew.transplanting import NotSimpleError, Transplant
@@ -28,9 +28,9 @@ from orkeon_transitions.definition.writing import write_data
 from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, Problem
 
 PARTS: Mapping[str, KeyTable] = {"agents": AGENT, "tasks": TASK}
-# Where CrewAI's project template has the pair.
-_NESTED = ("config", "src/*/config")
 _PROGRAM = "crew.py"
+_THERE = ": where the pair writes it, too."
+_HERE = " beside this file; the pair writes it beside itself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,10 @@ class ImportedCrew:
 
 
 def import_crewai(
-    folder: str | os.PathLike[str], *, tools: Iterable[Tool | Callable[..., Any]] = ()
+    folder: str | os.PathLike[str],
+    *,
+    tools: Iterable[Tool | Callable[..., Any]] = (),
+    beside: str | os.PathLike[str] | None = None,
 ) -> ImportedCrew:
     """Makes one crew file of a CrewAI pair.
 
@@ -57,6 +60,8 @@ def import_crewai(
         folder: Where `agents.yaml` and `tasks.yaml` are, or the project with them in `config/` or
             `src/<name>/config/`.
         tools: The program's own tools, which agents may name besides the built-in ones.
+        beside: The folder that the text is to lie in, if that is known: files that its tasks write come to
+            the same place as from the pair.
 
     Raises:
         CrewDefinitionError: There is no such pair, or it is no crew.
@@ -70,11 +75,11 @@ def import_crewai(
     files = tuple(Path(str(source.file_of((part,)))) for part in PARTS)
     notes = [*_notes(crew, idle), *_said_of_program(found)]
     try:
-        text = _head(crew.config, idle) + _transplanted(source, idle)
+        text = _head(crew.config, idle, beside) + _transplanted(source, idle)
         if not _is_same(text, crew, own):
             raise NotSimpleError
     except NotSimpleError:
-        text = _head(crew.config, idle, are_gone=True) + write_data(_data(source, idle))
+        text = _head(crew.config, idle, beside, are_gone=True) + write_data(_data(source, idle))
         if not _is_same(text, crew, own):
             raise OrkeonError(f"{os.fspath(folder)}: cannot be written as one file") from None
         if any("#" in read_text(Source(), path) for path in files):
@@ -88,15 +93,12 @@ def _pair_in(folder: Path) -> Path:
     Raises:
         CrewDefinitionError: There is none, or more than one, or it has a crew file already.
     """
-    nested = (inner for pattern in _NESTED for inner in sorted(folder.glob(pattern)))
-    found = [one for one in (folder, *nested) if all(_named(one, part) for part in PARTS)]
-    if not found:
+    found = pair_in(folder)
+    if found is None:
         raise _refused(folder, "has no 'agents.yaml' and 'tasks.yaml'")
-    if len(found) > 1:
-        raise _refused(folder, f"has several pairs: name one of {', '.join(map(str, found))}")
-    if mains := [name for stem in MAIN_NAMES for name in _named(found[0], stem)]:
-        raise _refused(found[0], f"has a '{mains[0]}': it is a crew of ours already")
-    return found[0]
+    if mains := [name for stem in MAIN_NAMES for name in _named(found, stem)]:
+        raise _refused(found, f"has a '{mains[0]}': it is a crew of ours already")
+    return found
 
 
 def _named(folder: Path, stem: str) -> list[str]:
@@ -180,7 +182,13 @@ def _other_names(source: Source, part: str) -> Iterator[tuple[DataPath, str]]:
                 yield ((*at, index) if isinstance(tools, list) else at), tool
 
 
-def _head(config: CrewConfig, idle: Iterable[DataPath], *, are_gone: bool = False) -> str:
+def _head(
+    config: CrewConfig,
+    idle: Iterable[DataPath],
+    beside: str | os.PathLike[str] | None,
+    *,
+    are_gone: bool = False,
+) -> str:
     """What stands above the agents."""
     names = ", ".join(dict.fromkeys(str(path[-1]) for path in idle))
     lines = ["# From CrewAI's agents.yaml and tasks.yaml."]
@@ -188,9 +196,24 @@ def _head(config: CrewConfig, idle: Iterable[DataPath], *, are_gone: bool = Fals
         lines.append(f"# Without effect here, and so switched off: {names}.")
     data: dict[str, Any] = {"name": config.name, "process": config.process}
     if config.mounts:
-        # CrewAI writes an output_file wherever it says; here each lies below this folder.
-        data["mounts"] = [f"{mount.host}:{mount.virtual}:{mount.mode}" for mount in config.mounts]
+        lines.append(f"# Each output_file lies below the folder that is mounted{_THERE if beside else _HERE}")
+        data["mounts"] = [
+            f"{_seen_from(beside, config.folder, mount.host)}:{mount.virtual}:{mount.mode}"
+            for mount in config.mounts
+        ]
     return "\n".join(lines) + "\n" + write_data(data) + "\n"
+
+
+def _seen_from(beside: str | os.PathLike[str] | None, folder: Path, host: str) -> str:
+    """A folder of the pair as the new file names it, if it is known where that one lies."""
+    if beside is None:
+        return host
+    place = folder / host
+    try:
+        path = Path(os.path.relpath(place, Path(beside).resolve())).as_posix()
+    except ValueError:  # on another drive
+        return str(place)
+    return path if path.startswith("..") else f"./{path}"
 
 
 def _is_same(text: str, crew: Crew, tools: Iterable[Tool | Callable[..., Any]]) -> bool:
@@ -207,6 +230,7 @@ def _in_effect(config: CrewConfig) -> CrewConfig:
     return replace(
         config,
         folder=Path(),
+        mounts=tuple(replace(mount, host="") for mount in config.mounts),
         carried={},
         agents={name: replace(agent, carried={}) for name, agent in config.agents.items()},
         tasks={name: replace(task, carried={}) for name, task in config.tasks.items()},

@@ -3,7 +3,8 @@
 A folder has `crew.yaml` or `config.yaml`, and the agents and the tasks either there, in `agents.yaml` and
 `tasks.yaml`, or in the folders `agents/` and `tasks/`. A file in such a folder is one agent, called as the
 file is; or several, if it maps ids to agents. A folder with `agents.yaml` and `tasks.yaml` alone is a crew as
-well. A `crew.yaml` that lacks agents or tasks is read with what lies beside it.
+well, and so is a project in whose `config/` or `src/<name>/config/` they lie, as CrewAI's template has it. A
+`crew.yaml` that lacks agents or tasks is read with what lies beside it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from orkeon_transitions.errors import CrewDefinitionError, Problem
 MAIN_NAMES = ("crew", "config")
 SUFFIXES = (".yaml", ".yml")
 PARTS = {"agents": AGENT, "tasks": TASK}
+_NESTED = ("config", "src/*/config")
 
 
 @dataclass(slots=True)
@@ -66,6 +68,20 @@ def read_files(what: str | os.PathLike[str]) -> CrewFiles:
     return CrewFiles(source, path.stem, folder)
 
 
+def pair_in(folder: Path) -> Path | None:
+    """The folder with `agents.yaml` and `tasks.yaml`: this one, or the one of a project that has them.
+
+    Raises:
+        CrewDefinitionError: The project has several.
+    """
+    nested = (inner for pattern in _NESTED for inner in sorted(folder.glob(pattern)))
+    found = [one for one in (folder, *nested) if all(_named_files(one, (part,)) for part in PARTS)]
+    if len(found) > 1 and found[0] != folder:
+        message = f"has several pairs: name one of {', '.join(map(str, found))}"
+        raise CrewDefinitionError([Problem(os.fspath(folder), None, None, "", message)])
+    return found[0] if found else None
+
+
 def _read_folder(folder: Path) -> CrewFiles:
     files = CrewFiles(Source({}, file=os.fspath(folder), error=CrewDefinitionError), "", folder.resolve())
     _check_may_enter(files, folder)
@@ -74,9 +90,11 @@ def _read_folder(folder: Path) -> CrewFiles:
     if mains:
         _add_main(files, mains[0])
         _check_alone(files, folder, mains)
-    elif not all(_named_files(folder, (part,)) for part in PARTS):
+    elif (pair := pair_in(folder)) is None:
         files.source.problem_at(NOWHERE, _missing_files(folder))
         files.source.raise_problems()
+    elif pair != folder:
+        return _read_folder(pair)
     _add_parts(files, folder)
     return files
 

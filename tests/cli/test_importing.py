@@ -49,7 +49,45 @@ def test_it_is_written_to_a_file_that_checks_and_runs(orkeon, folder, pair):
     done = orkeon("check", "--strict", "mine.yaml")
     assert (done.code, done.err) == (0, "")
     assert orkeon("run", "mine.yaml", "--input", "style=slow", "--input", "dish=soup").code == 0
-    assert (folder / "output" / "dish.md").is_file()
+    assert (pair / "output" / "dish.md").is_file()
+
+
+@pytest.mark.parametrize("place", [".", "kitchen", "apart/deep"])
+def test_a_task_s_file_lies_where_the_pair_writes_it(orkeon, folder, pair, place):
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    inputs = ("--input", "style=slow", "--input", "dish=soup")
+    assert orkeon("run", "kitchen", *inputs).code == 0
+    (written,) = folder.rglob("dish.md")
+    text = written.read_text()
+    written.unlink()
+    new = f"{place}/mine.yaml"
+    assert orkeon("import", "crewai", "kitchen", "-o", new).code == 0
+    assert "where the pair writes it, too" in (folder / new).read_text()
+    assert orkeon("run", new, *inputs).code == 0
+    assert list(folder.rglob("dish.md")) == [written]
+    assert written.read_text() == text
+
+
+def test_without_a_file_the_text_says_where_files_come_to(orkeon, pair):
+    out = orkeon("import", "crewai", "kitchen").out
+    assert "# Each output_file lies below the folder that is mounted beside this file; the pair" in out
+    assert "mounts: ['./output:/output:rw']" in out
+
+
+@pytest.mark.parametrize("below", ["config", "src/kitchen/config"])
+def test_a_project_runs_is_checked_and_goes_on_as_it_is(orkeon, folder, below):
+    pair = folder / "project" / below
+    pair.mkdir(parents=True)
+    (pair / "agents.yaml").write_text(AGENTS)
+    (pair / "tasks.yaml").write_text(TASKS)
+    assert f"crew {pair.parent.name}, 1 agent, 1 task" in orkeon("check", "project").out
+    options = ("--store", "sqlite:///runs.db", "--run-id", "r")
+    inputs = ("--input", "style=slow", "--input", "dish=soup")
+    assert orkeon("run", "project", *inputs, *options).code == 0
+    assert (pair / "output" / "dish.md").is_file()
+    done = orkeon("resume", "r", "--store", "sqlite:///runs.db", "--crew", "project")
+    assert done.code == 2
+    assert "ended" in done.err
 
 
 def test_nothing_is_overwritten_unless_it_is_forced(orkeon, folder, pair):

@@ -64,6 +64,7 @@ def test_the_file_reads_as_the_pair_was_written(pair):
         == """\
 # From CrewAI's agents.yaml and tasks.yaml.
 # Without effect here, and so switched off: verbose, tags, markdwon.
+# Each output_file lies below the folder that is mounted beside this file; the pair writes it beside itself.
 name: my_crew
 process: sequential
 mounts: ['./output:/output:rw']

@@ -187,6 +187,24 @@ def test_a_folder_that_is_no_whole_crew_is_said(tmp_path, files, message):
     assert problem.file.startswith(str(tmp_path))
 
 
+@pytest.mark.parametrize("below", ["config", "src/tea/config"])
+def test_a_project_is_the_crew_in_it(tmp_path, below):
+    project = put(tmp_path / "tea", {f"{below}/agents.yaml": AGENTS, f"{below}/tasks.yml": TASKS})
+    crew = load_crew(project)
+    assert (crew.name, [*crew.tasks]) == ("tea", ["boil", "pour"])
+    assert crew.config.folder == (project / below).resolve()
+    assert crew.source == str(project.absolute())
+
+
+def test_a_project_with_several_crews_is_refused_by_their_names(tmp_path):
+    for below in ("src/one/config", "src/two/config"):
+        put(tmp_path, {f"{below}/agents.yaml": AGENTS, f"{below}/tasks.yaml": TASKS})
+    (problem,) = problems_of(tmp_path)
+    assert problem.message.startswith("has several pairs: name one of ")
+    put(tmp_path, {"agents.yaml": AGENTS, "tasks.yaml": TASKS})
+    assert load_crew(tmp_path).config.folder == tmp_path.resolve()  # a crew of its own is what it is
+
+
 def test_folders_within_are_a_warning_and_other_files_are_left_alone(tmp_path):
     files = {
         "crew.yaml": MAIN,
