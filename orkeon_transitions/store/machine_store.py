@@ -89,6 +89,7 @@ class MachineStore:
         must_exist: bool = False,
     ) -> None:
         self._database = Database(url, synchronous, busy_timeout, must_exist=must_exist)
+        self._runs = StoredRuns(self._database)
         self._keeper = Keeper(self._database)
 
     @property
@@ -104,10 +105,16 @@ class MachineStore:
     @property
     def runs(self) -> StoredRuns:
         """The runs of crews that are written down here: `crew.run(..., run_log=store.runs)`."""
-        return StoredRuns(self._database)
+        return self._runs
 
     def close(self) -> None:
-        """Closes the database. A machine of the store does not move until another store records it."""
+        """Closes the database.
+
+        A machine of the store does not move until another store records it, and a run that is written down
+        here is interrupted.
+        """
+        if not self.closed:
+            self._runs.leave()
         self._database.close()
 
     def __enter__(self) -> Self:

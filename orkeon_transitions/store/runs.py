@@ -8,9 +8,12 @@ the number of its turn tells those apart that had it once.
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -97,6 +100,20 @@ class StoredRuns:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._process = os.getpid()
+        self._holds: weakref.WeakSet[RunHold] = weakref.WeakSet()
+
+    def _held(self, turn: rows.Turn, places: Mapping[str, rows.Place]) -> RunHold:
+        hold = RunHold(self._database, turn, places)
+        self._holds.add(hold)
+        return hold
+
+    def leave(self) -> None:
+        """Says of the runs that this process still works on that they are interrupted: the store closes."""
+        if self._process != os.getpid():  # they are the parent's, which goes on
+            return
+        for hold in list(self._holds):
+            hold.leave()
 
     def begin(self, run_id: str, note: Mapping[str, Any]) -> RunHold:
         """Writes a new run down.
@@ -117,7 +134,7 @@ class StoredRuns:
                 f"{self._database.place} has a run '{run_id}' already: resume it, or give the new one "
                 "another name"
             )
-        return RunHold(self._database, rows.Turn(run_id, 1), {})
+        return self._held(rows.Turn(run_id, 1), {})
 
     def read(self, run_id: str) -> WholeRun:
         """Gives a run with its machines.
@@ -172,7 +189,7 @@ class StoredRuns:
         if not rows.take(self._database, found, owner=str(Owner.this()), status=RUNNING, **changed):
             raise StaleMachineError(f"run '{run_id}' was taken up by another process, which was quicker")
         turn = rows.Turn(run_id, found.turn + 1)
-        return RunHold(self._database, turn, rows.places_of(self._database, run_id))
+        return self._held(turn, rows.places_of(self._database, run_id))
 
     def listed(self, *, limit: int | None = None) -> list[StoredRun]:
         """Gives the runs, the last written first; at most `limit`."""
@@ -233,6 +250,7 @@ class RunHold:
         self._turn = turn
         self._places = dict(places)
         self._lock = threading.Lock()
+        self._is_released = False
 
     def record(self, entries: Sequence[Entry]) -> None:
         """Writes facts of machines down, each with a snapshot and a note: all of them or none.
@@ -259,6 +277,14 @@ class RunHold:
             rows.release(
                 self._database, self._turn, _lines(entries), self._places, status=status, ending=ending
             )
+            self._is_released = True
+
+    def leave(self) -> None:
+        """Lets the run go as interrupted, if it was not released."""
+        if self._is_released:
+            return
+        with suppress(OrkeonError):  # another process has it, or the database is gone
+            self.release(INTERRUPTED)
 
 
 def _lines(entries: Sequence[Entry]) -> list[rows.Line]:

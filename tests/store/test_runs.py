@@ -196,6 +196,34 @@ def test_a_closed_store_keeps_nothing_more(tmp_path):
         store.runs.listed()
 
 
+def test_a_run_whose_store_is_closed_can_be_taken_up_at_once(tmp_path):
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    store = MachineStore(url)
+    hold = store.runs.begin("r", {})
+    hold.record(entries("r/t", "begin_execution"))
+    done = store.runs.begin("done", {})
+    done.release("completed")
+    store.close()
+    with MachineStore(url) as again:
+        assert {run.run_id: run.status for run in again.runs.listed()} == {
+            "r": "interrupted",
+            "done": "completed",
+        }
+        assert again.runs.take_up("r")
+
+
+def test_a_store_that_closes_leaves_alone_what_another_has_taken_over(tmp_path):
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    store = MachineStore(url)
+    hold = store.runs.begin("r", {})
+    with MachineStore(url) as other:
+        taken = other.runs.take_up("r", take_over=True)
+        store.close()
+        assert other.runs.read("r").status == "running"
+        taken.record(entries("r/t", "begin_execution"))
+    del hold
+
+
 # ------------------------------------------------------------------------------- what a run cannot do without
 def test_a_machine_of_a_run_is_deleted_with_its_run_only(store):
     hold = store.runs.begin("r", {})
