@@ -8,6 +8,7 @@ from typing import Any
 
 from orkeon_transitions.crew.config import CrewConfig, TaskConfig
 from orkeon_transitions.crew.ordering import find_cycles
+from orkeon_transitions.crew.spawning import SPAWN
 from orkeon_transitions.crew.tool_aliases import meant, near
 from orkeon_transitions.crew.web import WEB_NAMES
 from orkeon_transitions.definition.names import camel_case
@@ -113,6 +114,10 @@ class _KnownTools:
             elif name in WEB_NAMES:
                 advice = "`web: {allow: [api.example.org]}` lists the hosts that it may reach"
                 source.problem(at, f"the tool '{name}' is off: {advice}")
+            elif name == SPAWN:
+                source.problem(
+                    at, f"the tool '{name}' comes with `process: autonomous`, to every agent, unnamed"
+                )
             elif (words := near(name)) is not None:
                 source.problem(at, f"there is no tool '{name}' here: {words}")
             else:

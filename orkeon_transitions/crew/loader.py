@@ -38,7 +38,8 @@ from orkeon_transitions.crew.models.settings import ModelSettings
 from orkeon_transitions.crew.mounts import MountSpec
 from orkeon_transitions.crew.output_files import OutputFolder
 from orkeon_transitions.crew.process_checks import check_process
-from orkeon_transitions.crew.tool_aliases import meant
+from orkeon_transitions.crew.spawning import SPAWN
+from orkeon_transitions.crew.tool_aliases import own_names
 from orkeon_transitions.crew.web.block import read_web
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.fields import Block, read_block, read_name, shown
@@ -97,6 +98,9 @@ class _CrewReader:
 
     def warn(self, path: Path, code: str, message: str) -> None:
         self.findings.append(self._source.finding("warning", path, code, message))
+
+    def _note(self, path: Path, code: str, message: str) -> None:
+        self.findings.append(self._source.finding("note", path, code, message))
 
     def carried_notes(self) -> Iterator[Finding]:
         """One note for each file that says what is carried, at the first such key."""
@@ -215,21 +219,18 @@ class _CrewReader:
         for name, server in servers.items():
             if server.command:
                 message = f"a run that needs it starts the program '{server.command}'"
-                self.findings.append(self._source.finding("note", (*at, name), "starts-program", message))
+                self._note((*at, name), "starts-program", message)
             if server.variables:
                 message = f"a run that needs it gives it {', '.join(server.variables)} of your environment"
-                self.findings.append(self._source.finding("note", (*at, name), "gives-variables", message))
+                self._note((*at, name), "gives-variables", message)
         return servers
 
     def _tools(self, block: Block) -> tuple[str, ...]:
-        """Names of tools; another framework's name of one of ours is read as ours."""
-        written = _once(block.names("tools"))
-        for name in written:
-            own = meant(name, self._tool_names)
-            if own != name:
-                message = f"'{name}' is called '{own}' here"
-                self.findings.append(self._source.finding("note", block.at("tools"), "tool-alias", message))
-        return _once(tuple(meant(name, self._tool_names) for name in written))
+        automatic = {SPAWN: "agent of an autonomous crew"} if self._process_name == "autonomous" else {}
+        names, remarks = own_names(block.names("tools"), self._tool_names, automatic)
+        for code, message in remarks:
+            self._note(block.at("tools"), code, message)
+        return names
 
     def _description(self, block: Block) -> str:
         if not block.require("description"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 SAME: Mapping[str, str] = {
     "FileReadTool": "file_read",
@@ -67,6 +67,32 @@ def meant(name: str, known: Collection[str]) -> str:
     if name in known:
         return name
     return _SAME_FOLDED.get(_folded(name), name)
+
+
+def own_names(
+    written: Iterable[str], known: Collection[str], automatic: Mapping[str, str]
+) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+    """What tools that were named are called here, each once.
+
+    Args:
+        written: The names.
+        known: The tools that there are.
+        automatic: Those that are there without being named, and who has them: they are left out.
+
+    Returns:
+        The names, and what is to be said of them: a code and a sentence each.
+    """
+    names: dict[str, None] = {}
+    remarks = []
+    for name in dict.fromkeys(written):
+        own = meant(name, known)
+        if own in automatic and own not in known:
+            remarks.append(("automatic-tool", f"'{own}' need not be named: every {automatic[own]} has it"))
+            continue
+        if own != name:
+            remarks.append(("tool-alias", f"'{name}' is called '{own}' here"))
+        names[own] = None
+    return tuple(names), remarks
 
 
 def near(name: str) -> str | None:

@@ -152,6 +152,34 @@ def test_a_deliverable_needs_a_folder_that_may_be_written():
     assert "there is no mount with ':rw'" in problem.message
 
 
+AGENT = "agents: {cook: {role: Cook, tools: [spawn_agent, json_tool]}}\ntasks: {t: {description: d}}\n"
+
+
+def test_a_tool_that_comes_by_itself_may_be_named_where_it_does():
+    text = f"process: autonomous\n{AGENT}"
+    crew = load_crew(text, strict=True)
+    assert crew.agents["cook"].tools == ("json_tool",)
+    (found,) = crew.findings
+    assert (found.severity, found.code, found.path) == ("note", "automatic-tool", "agents.cook.tools")
+    assert found.message == "'spawn_agent' need not be named: every agent of an autonomous crew has it"
+    on_task = text.replace("description: d", "description: d, tools: [spawn_agent]")
+    assert load_crew(on_task).tasks["t"].tools == ()
+
+    def spawn_agent() -> str:
+        """One of the program's own."""
+        return "mine"
+
+    own = load_crew(text, tools=[spawn_agent])
+    assert (own.agents["cook"].tools, own.findings) == (("spawn_agent", "json_tool"), ())
+
+
+@pytest.mark.parametrize("process", [name for name in PROCESSES if name != "autonomous"])
+def test_a_tool_that_only_one_process_has_is_refused_with_its_name(process):
+    problems = problems_of(f"process: {process}\nmanagerAgent: cook\n{AGENT}")
+    message = "the tool 'spawn_agent' comes with `process: autonomous`, to every agent, unnamed"
+    assert message in [problem.message for problem in problems]
+
+
 def test_own_tools_can_be_named():
     def weigh(what: str) -> int:
         """Weighs."""
