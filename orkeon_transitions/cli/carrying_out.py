@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orkeon_transitions.cli.app import DEGRADED, FAILED, INTERRUPTED
+from orkeon_transitions.cli.app import DEGRADED, FAILED, INTERRUPTED, Command
 from orkeon_transitions.cli.board import Board
 from orkeon_transitions.cli.deliverables import Deliverables
 from orkeon_transitions.cli.interrupts import Interrupts
@@ -22,6 +22,7 @@ from orkeon_transitions.cli.pictures import draw_tasks, picture_folder
 from orkeon_transitions.cli.report import report_file, report_text
 from orkeon_transitions.cli.screen import Mistake, Screen
 from orkeon_transitions.cli.subjects import looks_like
+from orkeon_transitions.cli.writing import keep, named
 from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, StaleMachineError, place_text
 from orkeon_transitions.facts import error_text
 
@@ -55,6 +56,19 @@ class Outputs:
         """
         report_path = None if report is None else report_file(report)
         return cls(report_path, None if diagrams is None else picture_folder(diagrams), as_json)
+
+
+def output_options(command: Command) -> Command:
+    """Adds `--report` and `--diagrams`."""
+    command = click.option(
+        "--diagrams",
+        metavar="DIR",
+        callback=named,
+        help="Draw each task's machine with the way that it took.",
+    )(command)
+    return click.option(
+        "--report", metavar="FILE.md", callback=named, help="Write the result down in Markdown."
+    )(command)
 
 
 def load(screen: Screen, crew: str, *, strict: bool = False, tools: Sequence[Tool] = ()) -> Crew:
@@ -110,18 +124,22 @@ def carry_out(
     for line in board.lines.values():
         if line.is_restored:
             deliverables.count_earlier(line.task)
-    if outputs.as_json:
-        screen.json(result_document(result, deliverables, board))
-    else:
-        show_result(screen, result, deliverables, board)
+    code = FAILED if error is not None else CODES[result.status]
+    try:
+        if outputs.as_json:
+            screen.json(result_document(result, deliverables, board))
+        else:
+            show_result(screen, result, deliverables, board)
+    except Mistake as unwritten:  # what the run gave goes into the report all the same
+        screen.say("error", unwritten.message)
+        code = code or FAILED
     stopped = None if error is None else error_text(error)
     _write_down(
+        screen,
         outputs,
         draw=lambda folder: draw_tasks(screen, folder, result, board),
         text=lambda drawn: report_text(crew, result, deliverables, board, pictures=drawn, stopped=stopped),
     )
-    for path in filter(None, (outputs.report, outputs.pictures)):
-        screen.hint(f"written down in {path}")
     if error is not None and not isinstance(error, OrkeonError):
         raise error
     if error is not None:
@@ -132,7 +150,7 @@ def carry_out(
             "note",
             f"{resumable} goes on with it (what was given by --tools, --model and the like is given again)",
         )
-    return FAILED if error is not None else CODES[result.status]
+    return code
 
 
 def pairs(texts: tuple[str, ...]) -> dict[str, str]:
@@ -148,27 +166,25 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _write_down(
+    screen: Screen,
     outputs: Outputs,
     draw: Callable[[Path], Mapping[str, Path]],
     text: Callable[[Mapping[str, str]], str],
 ) -> None:
     """Draws the pictures and writes the report that shows them, which is there even if a picture fails."""
     drawn: Mapping[str, Path] = {}
+    written = []
     try:
         if outputs.pictures is not None:
             drawn = draw(outputs.pictures)
+            written += [outputs.pictures] if drawn else []
     finally:
         if outputs.report is not None:
             beside = outputs.report.parent
             links = {task: os.path.relpath(path, beside) for task, path in drawn.items()}
-            _write(outputs.report, text(links))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Mistake(f"{path}: cannot be written: {error.strerror}") from error
+            written.insert(0, keep(screen, outputs.report, text(links)))
+    for path in filter(None, written):
+        screen.hint(f"written down in {path}")
 
 
 def _watched(screen: Screen, board: Board, start: Start) -> CrewResult:

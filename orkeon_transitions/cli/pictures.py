@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orkeon_transitions.cli.screen import Mistake, Screen
-from orkeon_transitions.errors import MissingExtraError
+from orkeon_transitions.cli.writing import try_folder
+from orkeon_transitions.errors import MissingExtraError, OrkeonError
 
 if TYPE_CHECKING:
     from orkeon_transitions.cli.board import Board
@@ -21,11 +22,11 @@ def picture_folder(name: str) -> Path:
     """The folder that pictures are to be drawn into, made before the run.
 
     Raises:
-        Mistake: There cannot be such a folder.
+        Mistake: There cannot be such a folder, or nothing can be written there.
     """
     path = Path(name)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        try_folder(path)
     except OSError as error:
         raise Mistake(f"--diagrams {name}: cannot be a folder for pictures: {error.strerror}") from error
     return path
@@ -35,20 +36,27 @@ def draw_tasks(screen: Screen, folder: Path, result: CrewResult, board: Board) -
     """Draws every task that was begun: SVG, or Mermaid where there is nothing to lay out SVG with.
 
     Returns:
-        The picture of each.
+        The picture of each; of one that could not be drawn it is said why.
     """
     drawn = [task for task in result.tasks.values() if task.history]
     pictures = {}
     for task, name in zip(drawn, _file_names(task.id for task in drawn), strict=True):
-        path = folder / f"{name}.svg"
         try:
-            _draw(task, path, board)
-        except MissingExtraError as error:
-            screen.warn(f"the pictures are drawn as Mermaid (.mmd): {error}")
-            path = folder / f"{name}.mmd"
-            _draw(task, path, board)
-        pictures[task.id] = path
+            pictures[task.id] = _drawn(screen, task, folder / name, board)
+        except (OSError, OrkeonError) as error:
+            screen.say("error", f"there is no picture of task '{task.id}': {error}")
     return pictures
+
+
+def _drawn(screen: Screen, task: TaskResult, name: Path, board: Board) -> Path:
+    path = name.with_name(f"{name.name}.svg")
+    try:
+        _draw(task, path, board)
+    except MissingExtraError as error:
+        screen.warn(f"the pictures are drawn as Mermaid (.mmd): {error}")
+        path = name.with_name(f"{name.name}.mmd")
+        _draw(task, path, board)
+    return path
 
 
 def _draw(task: TaskResult, path: Path, board: Board) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from orkeon_transitions.cli.limits_used import limits_used
 from orkeon_transitions.cli.screen import Mistake
 from orkeon_transitions.cli.words import seconds, visible, work_done
+from orkeon_transitions.cli.writing import try_file
 
 if TYPE_CHECKING:
     from orkeon_transitions.cli.board import Board
@@ -28,7 +29,7 @@ def report_file(name: str) -> Path:
     """The file that a report is to be written to, looked at before the run.
 
     Raises:
-        Mistake: It cannot become a file.
+        Mistake: It cannot be written.
     """
     path = Path(name)
     if path.suffix.lower() not in {".md", ".markdown"}:
@@ -37,6 +38,12 @@ def report_file(name: str) -> Path:
         raise Mistake(f"--report {name}: is a folder, not a file for the report")
     if not path.parent.is_dir():
         raise Mistake(f"--report {name}: there is no folder {path.parent} for the report")
+    if path.exists() and not path.is_file():
+        raise Mistake(f"--report {name}: is a pipe or a device, not a file for the report")
+    try:
+        try_file(path)
+    except OSError as error:
+        raise Mistake(f"--report {name}: the report could not be written there: {error.strerror}") from error
     return path
 
 

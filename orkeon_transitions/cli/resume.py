@@ -8,7 +8,7 @@ import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
-from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
+from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, output_options, pairs
 from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
@@ -36,8 +36,7 @@ EXAMPLES = examples(
 @click.option("--take-over", is_flag=True, help="Go on though another process seems to work on it.")
 @tools_option
 @conduct_options
-@click.option("--report", metavar="FILE.md", help="Write the result down in Markdown.")
-@click.option("--diagrams", metavar="DIR", help="Draw each task's machine with the way that it took.")
+@output_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @shared_options
 @click.pass_context

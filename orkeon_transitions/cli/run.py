@@ -10,11 +10,12 @@ import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.asked import model_options, wanted
-from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, pairs
+from orkeon_transitions.cli.carrying_out import Outputs, carry_out, load, output_options, pairs
 from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
+from orkeon_transitions.cli.writing import named
 
 EXAMPLES = examples(
     "orkeon run 103-ts-codebase-with-fsm",
@@ -33,13 +34,14 @@ EXAMPLES = examples(
 @click.option(
     "--input", "inputs", multiple=True, metavar="KEY=VALUE", help="Fills {KEY} in the file; repeatable."
 )
-@click.option("--journal", metavar="FILE", help="Write each transition down before it becomes visible.")
+@click.option(
+    "--journal", metavar="FILE", callback=named, help="Write each transition down before it becomes visible."
+)
 @store_option(required=False, text="Keep the run in a store, so that `orkeon resume` can go on with it")
 @click.option("--run-id", metavar="NAME", help="The run's own name; made up if left out.")
 @tools_option
 @conduct_options
-@click.option("--report", metavar="FILE.md", help="Write the result down in Markdown.")
-@click.option("--diagrams", metavar="DIR", help="Draw each task's machine with the way that it took.")
+@output_options
 @click.option("--strict", is_flag=True, help="Refuse a crew file with unknown keys.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @shared_options

@@ -2,13 +2,17 @@
 
 import asyncio
 import importlib
+import io
 import os
 import re
 import signal
+import sys
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from orkeon_transitions.cli import main
 from orkeon_transitions.cli.board import Board
 from orkeon_transitions.cli.deliverables import Deliverables
 from orkeon_transitions.cli.report import report_text
@@ -117,16 +121,90 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_run(orkeon, littl
     assert "started" not in done.err
 
 
-def test_a_report_that_cannot_be_written_in_the_end_is_said(orkeon, little_crew, folder, monkeypatch):
+def test_a_report_that_cannot_be_written_in_the_end_is_kept(orkeon, little_crew, folder, monkeypatch):
+    (folder / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "temporary"))
+
     async def reply(self, messages, tools):
         (folder / "r.md").mkdir(exist_ok=True)
         raise ConnectionError("gone")
 
     monkeypatch.setattr(OfflineModel, "reply", reply)
     done = orkeon("run", "little.yaml", "--report", "r.md")
-    assert done.code == 2
-    assert "r.md: cannot be written: " in done.err
+    assert done.code == 1
+    assert "r.md: the report cannot be written there: " in done.err
     assert "failed" in done.out, "the result is shown all the same"
+    kept = Path(re.search(r"the report is in (\S+) instead", done.err).group(1))
+    assert kept.parent == folder / "temporary"
+    assert "- Status: **failed**" in kept.read_text(encoding="utf-8")
+
+
+def test_a_report_that_can_be_written_nowhere_is_shown(orkeon, little_crew, folder, monkeypatch):
+    async def reply(self, messages, tools):
+        (folder / "r.md").mkdir(exist_ok=True)
+        return ModelReply("paid for")
+
+    monkeypatch.setattr(OfflineModel, "reply", reply)
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "nowhere"))
+    done = orkeon("run", "little.yaml", "--report", "r.md", "--json")
+    assert (done.code, done.json["status"]) == (0, "completed")
+    assert "nor among the temporary files; this is the report:\n# little\n" in done.err
+
+
+@pytest.mark.parametrize("command", ["run", "resume"])
+@pytest.mark.parametrize("option", ["--report", "--diagrams"])
+@pytest.mark.parametrize("name", ["", "  "])
+def test_an_empty_name_is_refused(orkeon, little_crew, command, option, name):
+    given = ("little.yaml",) if command == "run" else ("r", "--store", "sqlite:///s.db")
+    done = orkeon(command, *given, option, name)
+    assert (done.code, done.out) == (2, "")
+    assert f"Invalid value for '{option}': an empty name names nothing" in done.err
+
+
+@pytest.mark.parametrize("option", ["--report", "--diagrams", "--journal"])
+def test_what_cannot_be_written_is_refused_before_anything_is_paid(
+    orkeon, little_crew, folder, monkeypatch, option
+):
+    def refused(*_, **__):
+        raise OSError(30, "Read-only file system", "x")
+
+    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    done = orkeon("run", "little.yaml", option, "x.md")
+    assert (done.code, done.out) == (2, "")
+    assert "Read-only file system" in done.err
+    assert "started" not in done.err
+
+
+def test_trying_leaves_nothing_and_changes_nothing(orkeon, little_crew, folder):
+    (folder / "old.md").write_text("old")
+    (folder / "led.md").symlink_to("new.md")
+    before = (folder / "old.md").stat().st_mtime_ns
+    for name in ("old.md", "led.md", "third.md"):
+        assert orkeon("run", "missing.yaml", "--report", name, "--diagrams", "p").code == 2
+    assert ((folder / "old.md").read_text(), (folder / "old.md").stat().st_mtime_ns) == ("old", before)
+    assert not (folder / "new.md").exists()
+    assert not (folder / "third.md").exists()
+    assert list((folder / "p").iterdir()) == []
+
+
+def test_a_pipe_is_no_file_for_a_report(orkeon, little_crew, folder):
+    os.mkfifo(folder / "pipe.md")
+    done = orkeon("run", "little.yaml", "--report", "pipe.md")
+    assert done.code == 2
+    assert "is a pipe or a device" in done.err
+
+
+def test_a_full_standard_output_costs_no_report_and_is_no_invalid_input(
+    orkeon, little_crew, folder, monkeypatch
+):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(["run", "little.yaml", "--report", "r.md"]) == 1
+    assert "- Status: **completed**" in (folder / "r.md").read_text(encoding="utf-8")
 
 
 # ---- pictures
@@ -210,8 +288,9 @@ def test_a_picture_as_text_is_linked_and_not_shown(orkeon, little_crew, folder, 
 def test_a_picture_that_cannot_be_written_does_not_cost_the_report(orkeon, little_crew, folder):
     (folder / "p" / "look.svg").mkdir(parents=True)
     done = orkeon("run", "little.yaml", "--report", "r.md", "--diagrams", "p")
-    assert done.code == 2
-    assert "look.svg" in done.err
+    assert done.code == 0
+    assert "error: there is no picture of task 'look': " in done.err
+    assert (folder / "p" / "write.svg").is_file()
     assert "- Status: **completed**" in (folder / "r.md").read_text(encoding="utf-8")
 
 
