@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from orkeon_transitions.errors import MachineBusyError, StateLeftError
+from orkeon_transitions.errors import MachineBusyError, StaleMachineError, StateLeftError
 from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.runtime import law
 from orkeon_transitions.runtime.asking import outside, refuse_inside
@@ -237,7 +237,12 @@ class AsyncTurns(MachineBase[S, E]):
         if task is self._worker:
             self._worker = None
             self._work_off_if_free()
-        if not task.cancelled() and (error := task.exception()) is not None:
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, StaleMachineError):
+            # Somebody else has moved it on: its clocks are theirs now, and a trigger here would say the same.
+            log.warning("machine '%s' is watched no more: %s", self.machine_id, error)
+            self._watch.disarm()
+        elif error is not None:
             log.error("machine '%s' failed in a task of its own", self.machine_id, exc_info=error)
             # A trip that could not be recorded has not happened: it is tried again.
             self._watch.arm(TRY_AGAIN)

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from orkeon_transitions.errors import CircuitBrokenError
+from orkeon_transitions.errors import CircuitBrokenError, StaleMachineError
 from orkeon_transitions.facts import CircuitBroken
 from tests.runtime.samples import limits
 from tests.runtime.watched import WATCHED, Watched, passing
@@ -152,6 +152,28 @@ def test_an_on_timeout_that_raises_trips_at_the_next_fire(kind, clock):
     assert machine.is_circuit_broken
     with pytest.raises(CircuitBrokenError, match="State timeout exceeded"):
         kind.fire(machine, "tick")
+
+
+def test_a_machine_that_lost_its_place_to_another_writer_is_watched_no_more(caplog):
+    attempts = []
+
+    async def main():
+        def commit(fact, snapshot):
+            if snapshot.ordinal > 1 or snapshot.trip is not None:
+                attempts.append(now())
+                raise StaleMachineError("machine 'w' was moved on by another writer: reload it")
+
+        machine = Watched(policy=limits(state_timeout=60), commit=commit)
+        await machine.fire("start")
+        await passing(3600)
+        with pytest.raises(StaleMachineError):
+            await machine.fire("tick")
+
+    run(main())
+    assert len(attempts) == 2, "once by the timer, once by the trigger"
+    (record,) = caplog.records
+    assert (record.levelname, record.exc_info) == ("WARNING", None)
+    assert "is watched no more: machine 'w' was moved on by another writer" in record.getMessage()
 
 
 def test_a_trip_that_cannot_be_committed_is_tried_again_but_not_too_often(caplog):
