@@ -21,7 +21,7 @@ from orkeon_transitions.cli.outcome import result_document, show_result
 from orkeon_transitions.cli.pictures import draw_tasks, picture_folder
 from orkeon_transitions.cli.report import report_file, report_text
 from orkeon_transitions.cli.screen import Mistake, Screen
-from orkeon_transitions.cli.subjects import looks_like
+from orkeon_transitions.cli.subjects import looks_like, refuse_database
 from orkeon_transitions.cli.writing import keep, named
 from orkeon_transitions.errors import CrewDefinitionError, OrkeonError, StaleMachineError, place_text
 from orkeon_transitions.facts import error_text
@@ -78,6 +78,7 @@ def load(screen: Screen, crew: str, *, strict: bool = False, tools: Sequence[Too
     try:
         loaded = load_crew(crew, strict=strict, tools=tools)
     except CrewDefinitionError as error:
+        refuse_database(Path(crew))
         if looks_like(Path(crew)) == "machine":
             raise Mistake(f"{crew}: is a machine, not a crew") from error
         raise
@@ -173,7 +174,7 @@ def _write_down(
 ) -> None:
     """Draws the pictures and writes the report that shows them, which is there even if a picture fails."""
     drawn: Mapping[str, Path] = {}
-    written = []
+    written: list[Path | None] = []
     try:
         if outputs.pictures is not None:
             drawn = draw(outputs.pictures)

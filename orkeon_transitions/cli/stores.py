@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orkeon_transitions.cli.app import Command
+from orkeon_transitions.cli.subjects import is_store_url, store_url
 from orkeon_transitions.cli.words import seconds
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def store_option(*, required: bool, text: str) -> Callable[[Command], Command]:
 
 
 def _lasting(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
-    """Refuses a database that would be gone with the command."""
+    """Refuses a database that would be gone with the command, and a file's name without its scheme."""
+    if url is not None and url.strip() and not is_store_url(url):
+        raise click.BadParameter(f"'{url}' is no URL: a store in that file is named {store_url(url)}")
     if url in MEMORY:
         raise click.BadParameter(f"'{url}' is in memory and gone with the command: name a file or a server")
     return url

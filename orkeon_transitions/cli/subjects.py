@@ -10,6 +10,7 @@ from orkeon_transitions.cli.screen import Mistake
 from orkeon_transitions.errors import DefinitionError
 
 MACHINE_KEYS = frozenset({"states", "transitions", "initial"})
+SQLITE = b"SQLite format 3\0"
 CREW_KEYS = frozenset({"agents", "tasks", "crew", "process"})
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def find_machine(name: str) -> MachineDefinition:
         near = nearest(name, machine_names())
         hint = f" (did you mean '{near}'?)" if near else ". `orkeon machines` lists those that do"
         raise Mistake(f"{name}: no such file, and no machine of that name ships{hint}")
+    refuse_database(path)
     try:
         return load_definition(path)
     except DefinitionError as error:
@@ -63,7 +65,7 @@ def existing_file(name: str, kind: str) -> Path:
     """The path, once it is sure that a file stands there that can be read more than once.
 
     Raises:
-        Mistake: There is nothing, a folder, or a pipe or device: reading that may never end.
+        Mistake: There is nothing, a folder, a database, or a pipe or device: reading that may never end.
     """
     path = Path(name)
     if not name:
@@ -74,7 +76,30 @@ def existing_file(name: str, kind: str) -> Path:
         raise Mistake(f"{name}: is a folder, not a {kind}")
     if not path.is_file():
         raise Mistake(f"{name}: is a pipe or a device: save what it gives as a {kind} first")
+    refuse_database(path)
     return path
+
+
+def refuse_database(path: Path) -> None:
+    """A store that is named by its file is told its name.
+
+    Raises:
+        Mistake: The file is a database.
+    """
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            return
+        with path.open("rb") as file:
+            is_database = file.read(len(SQLITE)) == SQLITE
+    except OSError:  # whoever reads it says so
+        return
+    if is_database:
+        raise Mistake(f"{path}: is a SQLite database; as a store it is named {store_url(path)}")
+
+
+def store_url(path: str | Path) -> str:
+    """The URL of a SQLite store in a file."""
+    return f"sqlite:///{path}"
 
 
 def is_journal(path: Path) -> bool:

@@ -5,6 +5,9 @@ import re
 
 import pytest
 
+from orkeon_transitions import TaskExecution
+from orkeon_transitions.store import MachineStore
+
 BOMB = "".join(
     f"{name}: &{name} [{', '.join([f'*{before}' if before else 'x'] * 10)}]\n"
     for name, before in zip("abcdef", ["", *"abcde"], strict=True)
@@ -50,6 +53,31 @@ def refused(orkeon, folder, command, file):
     assert told.strip()
     assert all(file in line for line in told.splitlines()), told
     return told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "replay FILE",
+        "render FILE -o out.svg",
+        "render task_execution -o out.svg --journal FILE",
+        "render task_execution -o out.svg --snapshot FILE",
+        "replay log.jsonl --machine FILE",
+        "run FILE",
+        "check FILE",
+        "machines FILE",
+    ],
+)
+def test_a_store_that_is_named_by_its_file_is_told_its_name(orkeon, folder, line):
+    (folder / "log.jsonl").touch()
+    (folder / "stores").mkdir()
+    with MachineStore("sqlite:///stores/runs.db") as store:
+        store.create(TaskExecution, machine_id="t")
+    done = orkeon(*line.replace("FILE", "stores/runs.db").split())
+    assert done.code == 2
+    told = done.out + done.err
+    assert "stores/runs.db: " in told
+    assert "is a SQLite database; as a store it is named sqlite:///stores/runs.db" in told
 
 
 @pytest.mark.parametrize("command", COMMANDS)
