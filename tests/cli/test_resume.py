@@ -153,13 +153,15 @@ def test_inputs_are_kept_and_may_be_changed_on_purpose(orkeon, little_crew):
 def test_one_that_is_being_worked_on(orkeon, little_crew):
     with MachineStore(URL) as store:
         assert died(load_crew("little.yaml"), store.runs, 3)
+        (listed,) = orkeon("runs", "--store", URL, "--json").json["runs"]
+        assert (listed["status"], str(os.getpid()) in listed["owner"]) == ("running", True)
+        done = orkeon("resume", "r", "--store", URL)
+        assert done.code == 2
+        assert f"is being worked on by process {os.getpid()}" in done.err
+        assert "--take-over" in done.err
+        assert orkeon("resume", "r", "--store", URL, "--take-over").code == 0
     (listed,) = orkeon("runs", "--store", URL, "--json").json["runs"]
-    assert (listed["status"], str(os.getpid()) in listed["owner"]) == ("running", True)
-    done = orkeon("resume", "r", "--store", URL)
-    assert done.code == 2
-    assert f"is being worked on by process {os.getpid()}" in done.err
-    assert "--take-over" in done.err
-    assert orkeon("resume", "r", "--store", URL, "--take-over").code == 0
+    assert listed["status"] == "completed"
 
 
 @pytest.mark.parametrize(
