@@ -45,26 +45,37 @@ def _live_table(screen: Screen, board: Board) -> Iterator[None]:
 
     console = screen.console(sys.stderr)
     board.wants_text = True
-    live = Live(
-        get_renderable=lambda: draw(board, console),
-        console=console,
-        refresh_per_second=FRAMES_A_SECOND,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=True,
-    )
-    with live, screen.pausing(lambda: _stopped(live)):
-        yield
 
-
-@contextmanager
-def _stopped(live: Live) -> Iterator[None]:
-    """Takes the table off the terminal, for a person to be asked something there."""
-    live.stop()
-    try:
-        yield
-    finally:
+    def started() -> Live:
+        live = Live(
+            get_renderable=lambda: draw(board, console),
+            console=console,
+            refresh_per_second=FRAMES_A_SECOND,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=True,
+        )
         live.start()
+        return live
+
+    lives = [started()]
+
+    @contextmanager
+    def paused() -> Iterator[None]:
+        """Takes the table off the terminal, for a person to be asked something there."""
+        lives.pop().stop()
+        try:
+            yield
+        finally:
+            # A new one: the one before would take its own height in rows off what was said meanwhile.
+            lives.append(started())
+
+    try:
+        with screen.pausing(paused):
+            yield
+    finally:
+        for live in lives:
+            live.stop()
 
 
 def _plain_line(line: TaskLine) -> str:

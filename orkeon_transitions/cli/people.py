@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from orkeon_transitions.cli.screen import Screen
-from orkeon_transitions.cli.words import visible
+from orkeon_transitions.cli.words import counted, visible
 
 if TYPE_CHECKING:
     from orkeon_transitions.crew import AskHuman, HumanQuestion
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 REVIEW_PROMPT = "Enter accepts it; or say what should be better: "
 QUESTION_PROMPT = "Your answer: "
+LEFT_OUT = "  ... this is the beginning; all {lines} are in {path}"
 
 
 def conduct_options(command: Command) -> Command:
@@ -51,19 +55,41 @@ class _Person:
     async def ask(self, question: HumanQuestion) -> str | None:
         """Shows a question and waits for a line; None: there is no more input."""
         async with self._turns:
-            with self._screen.paused():
-                self._show(question)
+            with self._screen.paused(), ExitStack() as asking:
+                self._show(question, asking)
                 line = await _line()
         return None if not line else line.rstrip("\r\n")
 
-    def _show(self, question: HumanQuestion) -> None:
+    def _show(self, question: HumanQuestion, asking: ExitStack) -> None:
+        """Shows who asks, the text or as much of it as a terminal has room for, and what may be answered."""
         is_review = question.kind == "review"
         what = f"the output of {question.agent}" if is_review else f"{question.agent} asks"
-        count = f"({question.number} of {question.most})"
-        self._screen.message(visible(f"task {question.task}, {what} {count}:"))
-        for line in question.text.splitlines():
-            self._screen.message(f"  {visible(line)}")
-        self._screen.prompt(REVIEW_PROMPT if is_review else QUESTION_PROMPT)
+        prompt = REVIEW_PROMPT if is_review else QUESTION_PROMPT
+        head = visible(f"task {question.task}, {what} ({question.number} of {question.most}):")
+        lines = [f"  {visible(line)}" for line in question.text.splitlines()]
+        if self._screen.first_rows(lines, around=(head, prompt)) is not None:
+            with suppress(OSError):  # without a file for the whole text all of it is shown
+                path = asking.enter_context(_kept(question))
+                rest = LEFT_OUT.format(lines=counted(len(lines), "line"), path=path)
+                shown = self._screen.first_rows(lines, around=(head, rest, prompt))
+                lines = [*(shown or lines), rest]
+        for line in (head, *lines):
+            self._screen.message(line)
+        self._screen.prompt(prompt)
+
+
+@contextmanager
+def _kept(question: HumanQuestion) -> Iterator[str]:
+    """A file with the whole text, which is there as long as the question."""
+    name = "".join(char if char.isalnum() else "-" for char in question.task)[:40]
+    number, path = tempfile.mkstemp(prefix=f"orkeon-{name}-", suffix=".txt", text=True)
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(visible(question.text) + "\n")
+        yield path
+    finally:
+        with suppress(OSError):
+            Path(path).unlink()
 
 
 async def _line() -> str:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+LEAST_ROWS = 3
+
+
 class Mistake(click.ClickException):
     """Something that the user can put right: said in one line, exit code 2."""
 
@@ -126,6 +129,30 @@ class Screen:
         if sys.stderr is not None:
             with suppress(OSError, ValueError):
                 print(text, end="", file=sys.stderr, flush=True)  # noqa: T201 - as for `message`
+
+    def first_rows(self, lines: Sequence[str], *, around: Sequence[str]) -> list[str] | None:
+        """As many rows of some lines as standard error has room for at once.
+
+        Args:
+            lines: Too many of them, perhaps.
+            around: What is to be seen together with them.
+
+        Returns:
+            The rows; None where all lines have room, or nobody looks.
+        """
+        if sys.stderr is None or not self.draws(sys.stderr):
+            return None
+        from rich.cells import cell_len, chop_cells
+
+        width, height = self.console(sys.stderr).size
+
+        def rows(line: str) -> list[str]:
+            fitted = wrapped(line, width, cell_len).split("\n")
+            return [row for part in fitted for row in (chop_cells(part, width) or [""])]
+
+        room = max(LEAST_ROWS, height - 1 - sum(len(rows(line)) for line in around))
+        found = [row for line in lines for row in rows(line)]
+        return found[:room] if len(found) > room else None
 
     def paused(self) -> AbstractContextManager[None]:
         """Takes what moves off the terminal while a person is asked something there."""

@@ -1,12 +1,18 @@
 """A person at the terminal who is asked while a crew runs."""
 
 import os
+import re
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
+from orkeon_transitions.cli import people
 from orkeon_transitions.cli.people import QUESTION_PROMPT, REVIEW_PROMPT
+from orkeon_transitions.crew import ModelReply, OfflineModel
 
 ASKS = """\
 name: asks
@@ -101,6 +107,91 @@ def test_the_live_table_stands_still_meanwhile(on_terminal, crew, types):
     assert done.code == 0
     shown = done.err.index("the output of a")
     assert "\x1b[?25h" in done.err[:shown]  # the cursor is there again before the question
+
+
+# ------------------------------------------------------------------------------------------- little room
+LONG = "\n\n".join(f"Part {n}: {'a few words on parsers ' * 6}" for n in range(40))
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """What the file with the whole text held while a person was asked, and its place."""
+    seen = []
+    line = people._line
+
+    with tempfile.TemporaryDirectory(prefix="o") as place:  # its name is to be short
+
+        async def look():
+            (path,) = Path(place).glob("orkeon-t-*.txt")
+            seen.append((path, path.read_text(encoding="utf-8"), path.stat().st_mode & 0o077))
+            return await line()
+
+        monkeypatch.setattr(people, "_line", look)
+        monkeypatch.setattr("tempfile.tempdir", place)
+        yield seen
+
+
+def asked_for(done, prompt=REVIEW_PROMPT):
+    """The rows of a terminal that a person sees while asked."""
+    screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", done.err)
+    begun = screen[screen.index("task t, the output of a (1 of") : screen.index(prompt) + len(prompt)]
+    return begun.split("\n")
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (60, 20), (40, 10)])
+@pytest.mark.parametrize("text", [LONG, "x" * 9000, "漢字" * 2000], ids=["prose", "one word", "wide"])
+def test_a_long_text_leaves_room_for_what_is_asked(
+    on_terminal, crew, types, looked, monkeypatch, columns, rows, text
+):
+    async def reply(self, messages, tools):
+        return ModelReply(text)
+
+    monkeypatch.setattr(OfflineModel, "reply", reply)
+    monkeypatch.setenv("LINES", str(rows))
+    types("\n")
+    done = on_terminal("run", "shows.yaml", "--no-color", columns=columns)
+    assert done.code == 0
+    shown = asked_for(done)
+    assert sum(max(1, -(-cell_len(line) // columns)) for line in shown) < rows
+    assert len(shown[1].strip()) > 15
+    assert text.startswith(shown[1].strip())
+    ((path, whole, others),) = looked
+    assert whole == text + "\n"
+    assert others == 0, "it is nobody else's"
+    assert str(path) in "".join(line.strip() for line in shown)
+    assert not path.exists()
+
+
+def test_a_text_that_has_room_needs_no_file(on_terminal, crew, types, monkeypatch):
+    monkeypatch.setattr("tempfile.mkstemp", None)
+    types("\n")
+    assert "beginning" not in on_terminal("run", "shows.yaml").err
+
+
+@pytest.mark.parametrize("on", ["orkeon", "on_terminal"])
+def test_all_is_shown_where_there_is_no_file_or_no_screen(request, crew, types, monkeypatch, on):
+    async def reply(self, messages, tools):
+        return ModelReply(LONG)
+
+    def refused(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(OfflineModel, "reply", reply)
+    monkeypatch.setattr("tempfile.mkstemp", refused)
+    types("\n")
+    done = request.getfixturevalue(on)("run", "shows.yaml")
+    assert done.code == 0
+    assert "Part 39: a few words on parsers" in done.err
+
+
+def test_what_was_asked_stays_when_the_table_comes_again(on_terminal, crew, types):
+    """The table erases as many rows as it had itself; those above are somebody else's."""
+    types("\n")
+    done = on_terminal("run", "shows.yaml")
+    after = done.err[done.err.index(REVIEW_PROMPT) + len(REVIEW_PROMPT) :]
+    first_frame = after[: after.index("shows  ")]
+    assert "\x1b[1A" not in first_frame
+    assert "\x1b[2K" not in first_frame
 
 
 def test_without_more_input_nobody_has_accepted(orkeon, crew, types):
