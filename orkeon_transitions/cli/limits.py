@@ -49,10 +49,12 @@ class CrewLimits:
     Attributes:
         tasks: By task.
         graph: Those of the graph over the tasks; None in the other processes.
+        is_written: Whether the crew has a `circuitBreaker` block.
     """
 
     tasks: Mapping[str, Limits]
     graph: Limits | None
+    is_written: bool = True
 
 
 def limits_of(config: CrewConfig) -> CrewLimits:
@@ -60,11 +62,14 @@ def limits_of(config: CrewConfig) -> CrewLimits:
     from orkeon_transitions.crew import graph_limits, running_limits
 
     tasks = {task.id: _of_task(running_limits(config, task)) for task in config.tasks.values()}
-    return CrewLimits(tasks, _of_graph(graph_limits(config)) if config.process == "graph" else None)
+    graph = _of_graph(graph_limits(config)) if config.process == "graph" else None
+    return CrewLimits(tasks, graph, config.circuit_breaker is not None)
 
 
 def limit_lines(limits: CrewLimits) -> Iterator[str]:
     """The limits as lines for people, tasks that have the same ones together."""
+    if not limits.is_written:
+        yield "  no circuitBreaker: strict, its counts widened to what a task's budgets need"
     if limits.graph is not None:
         yield "  the graph over the tasks"
         yield from _rows(limits.graph)

@@ -82,6 +82,16 @@ def test_each_task_s_limits_are_told_with_where_they_come_from(orkeon, folder):
     assert ["meters", "tokens", "500", "task"] in [line.split() for line in lines[18:]]
 
 
+def test_a_crew_without_limits_of_its_own_is_told_that_it_has_some(orkeon, folder, little_crew):
+    _, said, _, *limits = orkeon("check", "little.yaml").out.splitlines()
+    assert said == "  no circuitBreaker: strict, its counts widened to what a task's budgets need"
+    assert ["maxRepeats", "4", "default"] in [line.split() for line in limits]
+    little_crew.write_text("circuitBreaker: {maxRepeats: 0}\n" + little_crew.read_text())
+    done = orkeon("check", "little.yaml")
+    assert "no circuitBreaker" not in done.out
+    assert ["maxRepeats", "off", "crew"] in [line.split() for line in done.out.splitlines()]
+
+
 def test_limits_are_there_for_programs(orkeon, folder):
     (folder / "limited.yaml").write_text(LIMITED)
     (folder / "good.yaml").write_text(GOOD)
