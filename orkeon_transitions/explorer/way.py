@@ -1,0 +1,110 @@
+"""What has happened so far, as a log and as a way through the picture. Plain data: no machine, no clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["made", "internal", "degraded", "refused", "failed", "broken", "reset"]
+STEPS = frozenset({"made", "internal", "degraded"})
+MOST_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the log.
+
+    Attributes:
+        kind: What happened; `made`, `internal` and `degraded` are steps.
+        trigger: What was fired; None: nothing was, or a clock ran out by itself.
+        source: The state before.
+        dest: The state after.
+        time: Wall time as ISO 8601, or None.
+        words: What there is to say beyond that, or None.
+    """
+
+    kind: Kind
+    trigger: str | None
+    source: str
+    dest: str
+    time: str | None = None
+    words: str | None = None
+
+
+class Way:
+    """The rows of a log, and the steps among them.
+
+    Attributes:
+        initial: The state before the first step.
+        rows: Oldest first.
+    """
+
+    def __init__(self, initial: str, visits: Mapping[str, int] | None = None) -> None:
+        self.initial = initial
+        self.rows: list[Row] = []
+        self._visits = dict(visits or {initial: 1})
+        # Where in the rows each step is, and how many steps were made when each row was written.
+        self._steps: list[int] = []
+        self._positions: list[int] = []
+
+    def add(self, row: Row) -> None:
+        """Adds a row."""
+        if row.kind in STEPS:
+            self._steps.append(len(self.rows))
+        self.rows.append(row)
+        self._positions.append(len(self._steps))
+
+    @property
+    def last(self) -> int:
+        """How many steps were made."""
+        return len(self._steps)
+
+    def step(self, number: int) -> Row:
+        """A step by its number, from 1."""
+        return self.rows[self._steps[number - 1]]
+
+    def state(self, at: int) -> str:
+        """The state after so many steps."""
+        return self.step(at).dest if at else self.initial
+
+    def cut(self, steps: int) -> None:
+        """Forgets everything from the step after so many on."""
+        if steps < self.last:
+            rows = self._steps[steps]
+            del self.rows[rows:], self._positions[rows:], self._steps[steps:]
+
+    def steps(self, at: int) -> list[Row]:
+        """The first so many steps."""
+        return [self.rows[place] for place in self._steps[:at]]
+
+    def visits(self, at: int) -> dict[str, int]:
+        """Entries by state within the first so many steps, the first state's included."""
+        visits = Counter(self._visits)
+        visits.update(row.dest for row in self.steps(at) if row.kind != "internal")
+        return dict(visits)
+
+    def window(self, first: int | None = None, count: int = MOST_SHOWN) -> dict[str, Any]:
+        """A part of the log as the page shows it.
+
+        Args:
+            first: Its first row, from 0; None: the newest.
+            count: How many.
+        """
+        total = len(self.rows)
+        first = max(0, total - count) if first is None else min(first, total)
+        rows = enumerate(self.rows[first : first + count], first)
+        return {"total": total, "first": first, "rows": [self._shown(place, row) for place, row in rows]}
+
+    def _shown(self, place: int, row: Row) -> dict[str, Any]:
+        return {
+            "n": place + 1,
+            "kind": row.kind,
+            "trigger": row.trigger,
+            "from": row.source,
+            "to": row.dest,
+            "time": row.time,
+            "words": row.words,
+            "position": self._positions[place],
+        }
