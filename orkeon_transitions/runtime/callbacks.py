@@ -71,7 +71,9 @@ class Objection:
     forbids: bool = False
 
     def __str__(self) -> str:
-        meaning = f" ({'not: ' if self.forbids else ''}{self.description})" if self.description else ""
+        # A description says what a row asks for, which is just what is not so.
+        asked = "must not be" if self.forbids else "needed"
+        meaning = f" ({asked}: {self.description})" if self.description else ""
         told = f"{'not ' if self.forbids and not self.description else ''}'{self.guard}'{meaning}"
         return f"{told}: {self.detail}" if self.detail else told
 

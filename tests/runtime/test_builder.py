@@ -103,7 +103,7 @@ def test_the_examples_breaker_degrades(kind):
 def test_a_guard_that_says_no_names_its_text(kind):
     machine = built(kind, example())
     with pytest.raises(
-        GuardRejectedError, match=r"refused by guard 'must_be_ready' \(Must be ready\);"
+        GuardRejectedError, match=r"refused by guard 'must_be_ready' \(needed: Must be ready\);"
     ) as raised:
         kind.fire(machine, MyEvent.START, MyContext(is_ready=False))
     assert raised.value.refusal.description == "Must be ready"
@@ -117,7 +117,10 @@ def test_a_typed_guard_says_which_type_it_needs(kind, context, told):
     arguments = [] if context is None else [context]
     refusal = kind.try_fire(machine, MyEvent.START, *arguments).refusal
     assert refusal.kind == "guard"
-    assert f"'must_be_ready' (Must be ready): it needs a context of type MyContext, {told}" in refusal.message
+    assert (
+        f"'must_be_ready' (needed: Must be ready): it needs a context of type MyContext, {told}"
+        in refusal.message
+    )
     assert not kind.wait(machine.can_fire(MyEvent.START, *arguments))
 
 

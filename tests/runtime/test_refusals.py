@@ -112,7 +112,7 @@ def test_a_guard_that_says_no(kind):
     assert error.refusal.permitted == ("open", "push", "kick", "burn")
     assert error.refusal.message == (
         "'open' cannot be made from 'shut' of machine 'door': "
-        "refused by guard 'has_key' (The key is in the pocket); also possible here: push, kick, burn"
+        "refused by guard 'has_key' (needed: The key is in the pocket); also possible here: push, kick, burn"
     )
 
 
@@ -140,7 +140,7 @@ def test_a_guard_that_must_not_say_yes(kind):
     error = refused(kind, door(kind, alarmed=True), "open")
     assert type(error) is GuardRejectedError
     assert (error.refusal.guard, error.refusal.description) == ("alarmed", "The alarm is armed")
-    assert "refused by guard 'alarmed' (not: The alarm is armed);" in str(error)
+    assert "refused by guard 'alarmed' (must not be: The alarm is armed);" in str(error)
 
 
 def test_guards_without_a_description(kind):
@@ -177,7 +177,7 @@ def test_a_guard_that_raises(kind):
     assert error.__cause__ is cause
     assert error.refusal.kind == "error"
     assert (error.refusal.guard, error.refusal.description) == ("has_key", "The key is in the pocket")
-    assert "'has_key' (The key is in the pocket): it raised KeyError: 'pocket'" in str(error)
+    assert "'has_key' (needed: The key is in the pocket): it raised KeyError: 'pocket'" in str(error)
     assert kind.try_fire(machine, "open").error is cause
     assert not kind.wait(machine.can_fire("open"))
 
