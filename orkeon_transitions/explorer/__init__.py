@@ -13,19 +13,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from orkeon_transitions.explorer.crew_session import CrewSession
+    from orkeon_transitions.explorer.crew_watch import CrewWatch
     from orkeon_transitions.explorer.machine_session import MachineSession
     from orkeon_transitions.explorer.notebook import explore
     from orkeon_transitions.explorer.opening import open_session
     from orkeon_transitions.explorer.session import Session
 
 _MODULES = {
+    "CrewSession": "crew_session",
+    "CrewWatch": "crew_watch",
     "MachineSession": "machine_session",
     "Session": "session",
     "explore": "notebook",
     "open_session": "opening",
 }
 
-__all__ = ["MachineSession", "Session", "explore", "open_session"]
+__all__ = ["CrewSession", "CrewWatch", "MachineSession", "Session", "explore", "open_session"]
 
 
 def __getattr__(name: str) -> Any:

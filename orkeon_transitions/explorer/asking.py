@@ -70,3 +70,20 @@ def _elsewhere(definition: MachineDefinition, name: str, *, ended: bool) -> dict
         "description": None,
         "elsewhere": True,
     }
+
+
+def table_of(definition: MachineDefinition, state: str, *, taken: str | None) -> list[dict[str, Any]]:
+    """The triggers of a state where nothing can be fired: what leads where, and which one was taken next."""
+    here = definition.triggers_from(state) if state in definition.states_by_name else ()
+    return [
+        {
+            "name": name,
+            "permitted": False,
+            "why": "a run is looked at: nothing is fired by hand",
+            "kind": None,
+            "to": destinations(definition, state, name),
+            "description": description_of(definition, state, name),
+            "next": name == taken,
+        }
+        for name in here
+    ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from orkeon_transitions.breaker import BreakerLimit
+from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerStatus, StateClock
 
 if TYPE_CHECKING:
-    from orkeon_transitions.breaker import CircuitBreakerStatus
     from orkeon_transitions.runtime.base import MachineBase
 
 Gauge = dict[str, Any]
@@ -16,12 +16,38 @@ Gauge = dict[str, Any]
 
 def gauges_of(machine: MachineBase[Any, Any]) -> list[Gauge]:
     """The gauges of a machine as it is now."""
-    status, snapshot = machine.circuit_status, machine.snapshot()
-    policy, state = status.policy, snapshot.state
-    clock = machine._state_clock(state)
-    visits = status.state_visit_histogram
+    snapshot = machine.snapshot()
+    return gauges(
+        machine.circuit_status,
+        snapshot.state,
+        machine._state_clock(snapshot.state),
+        running=snapshot.clock_running,
+        repeats={state: record.times for state, record in snapshot.repeats.items()},
+    )
+
+
+def gauges(
+    status: CircuitBreakerStatus,
+    state: str,
+    clock: StateClock,
+    *,
+    running: bool = False,
+    standing: bool = False,
+    repeats: Mapping[str, int] | None = None,
+) -> list[Gauge]:
+    """The gauges of what a circuit breaker knows.
+
+    Args:
+        status: What it knows.
+        state: The machine's state.
+        clock: How time counts in it.
+        running: Whether the clock of the whole run runs.
+        standing: Whether this is a look back, where no clock runs.
+        repeats: How often in a row a marked row was taken, by state.
+    """
+    policy, visits = status.policy, status.state_visit_histogram
     most_visited = max(visits, key=lambda name: (visits[name], name == state), default=state)
-    gauges = [
+    shown = [
         _gauge(BreakerLimit.MAX_TRANSITIONS, "Transitions", status.total_transitions, policy.max_transitions),
         _gauge(
             BreakerLimit.STATE_TIMEOUT,
@@ -29,7 +55,7 @@ def gauges_of(machine: MachineBase[Any, Any]) -> list[Gauge]:
             seconds(status.time_in_current_state),
             clock.timeout_under(policy),
             unit="s",
-            running=not clock.is_patient,
+            running=not clock.is_patient and not standing,
         ),
         _gauge(
             BreakerLimit.MAX_STATE_VISITS,
@@ -43,7 +69,7 @@ def gauges_of(machine: MachineBase[Any, Any]) -> list[Gauge]:
             seconds(status.total_elapsed),
             seconds(policy.max_total_duration),
             unit="s",
-            running=snapshot.clock_running,
+            running=running and not standing,
         ),
         *(
             _gauge(f"{BreakerLimit.METERS}:{meter}", meter, status.spent.get(meter, 0), most, unit=meter)
@@ -51,9 +77,15 @@ def gauges_of(machine: MachineBase[Any, Any]) -> list[Gauge]:
         ),
     ]
     if policy.max_repeats:
-        times = max((record.times for record in snapshot.repeats.values()), default=0)
-        gauges.append(_gauge(BreakerLimit.MAX_REPEATS, "The same call in a row", times, policy.max_repeats))
-    return [gauge | {"broken": _is_broken(gauge, status)} for gauge in gauges]
+        times = (repeats or {}).get(state, 0)
+        shown.append(_gauge(BreakerLimit.MAX_REPEATS, "The same call in a row", times, policy.max_repeats))
+    return [gauge | {"broken": _is_broken(gauge, status)} for gauge in shown]
+
+
+def fullest(shown: list[Gauge]) -> Gauge | None:
+    """The gauge of which most is used; None if nothing is limited."""
+    limited = [gauge for gauge in shown if gauge["allowed"]]
+    return max(limited, key=lambda gauge: (gauge["broken"], gauge["used"] / gauge["allowed"]), default=None)
 
 
 def _is_broken(gauge: Gauge, status: CircuitBreakerStatus) -> bool:

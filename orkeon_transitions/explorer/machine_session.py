@@ -27,6 +27,7 @@ from orkeon_transitions.explorer.orders import (
 from orkeon_transitions.explorer.running import Run
 from orkeon_transitions.explorer.scenery import Scenery
 from orkeon_transitions.explorer.session import Session
+from orkeon_transitions.explorer.showing import now_of, position_of
 from orkeon_transitions.explorer.workers import Job, Worker, settled
 
 GRACE = 0.25
@@ -187,38 +188,26 @@ class MachineSession(Session):
                 self._publish(traits)
 
     async def _traits_of(self, run: Run) -> dict[str, Any]:
-        way, last = run.way, run.way.last
-        at = last if self._at is None else min(self._at, last)
-        machine = run.machine if at == last else run.copy(at)
-        steps = way.steps(at)
-        state = str(machine.snapshot().state)
-        definition = self._maker.definition
+        way, position = run.way, position_of(run.way, self._at)
+        at, is_live = position["at"], position["live"]
+        machine = run.machine if is_live else run.copy(at)
         try:
             context, payload = run.form.given()
         except BadValueError:
             context, payload = None, {}
         return {
-            "now": {
-                "state": state,
-                "visits": way.visits(at),
-                "taken": self._scenery.taken(steps),
-                "last": self._scenery.element(steps[-1]) if steps else None,
-                "ended": state in definition.final_states,
-                "degraded": state == definition.degraded,
-                "busy": self._busy_trait(),
-                "problem": run.problem,
-            },
+            "now": now_of(way, at, self._scenery, busy=self._busy_trait(), problem=run.problem),
             "triggers": await triggers_of(machine, context, payload),
             "form": self._form(),
             "gauges": gauges_of(machine),
             "log": way.window(),
-            "position": {"at": at, "last": last, "live": at == last},
+            "position": position,
             "can": {
-                "fire": at == last,
-                "undo": at == last and last > 0,
+                "fire": is_live,
+                "undo": is_live and at > 0,
                 "reset": True,
-                "reset_breaker": at == last,
-                "seek": last > 0,
+                "reset_breaker": is_live,
+                "seek": position["last"] > 0,
                 "edit": True,
                 "export": [],
             },

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from orkeon_transitions.explorer.makers import Maker
-from orkeon_transitions.explorer.way import Kind, Row, Way
+from orkeon_transitions.explorer.showing import stamp, step_row
+from orkeon_transitions.explorer.way import Row, Way
 from orkeon_transitions.facts import (
     BreakerReset,
     CircuitBroken,
@@ -51,16 +51,16 @@ class Run:
         match fact:
             case TransitionResult():
                 self._snapshots.append(snapshot)
-                self.way.add(_step(fact))
+                self.way.add(step_row(fact))
             case TransitionFailed(error=error):
                 self._failure = error
-                self.way.add(Row("failed", None, state, state, _stamp(fact.timestamp), error_text(error)))
+                self.way.add(Row("failed", None, state, state, stamp(fact.timestamp), error_text(error)))
             case CircuitBroken(reason=reason):
                 trigger = None if fact.trigger is None else text_of(fact.trigger)
-                self.way.add(Row("broken", trigger, state, state, _stamp(fact.timestamp), reason))
+                self.way.add(Row("broken", trigger, state, state, stamp(fact.timestamp), reason))
                 self._snapshots[-1] = snapshot
             case BreakerReset():
-                self.way.add(Row("reset", None, state, state, _stamp(fact.timestamp)))
+                self.way.add(Row("reset", None, state, state, stamp(fact.timestamp)))
                 self._snapshots[-1] = snapshot
 
     def copy(self, at: int) -> Any:
@@ -80,7 +80,7 @@ class Run:
         """Takes down what a callback raised."""
         if error is not self._failure:
             state = self._snapshots[-1].state
-            self.way.add(Row("failed", trigger, state, state, _stamp(datetime.now(UTC)), error_text(error)))
+            self.way.add(Row("failed", trigger, state, state, stamp(), error_text(error)))
         self.tell_problem(f"'{trigger}' raised {type(error).__name__}", error_text(error))
 
     def tell_problem(self, title: str, text: str) -> None:
@@ -93,23 +93,7 @@ class Run:
     def _refused(self, refusal: Refusal) -> None:
         state = text_of(refusal.state)
         trigger = None if refusal.trigger is None else text_of(refusal.trigger)
-        self.way.add(Row("refused", trigger, state, state, _stamp(datetime.now(UTC)), refusal.message))
-
-
-def _step(fact: TransitionResult) -> Row:
-    kind: Kind = "degraded" if fact.degraded else "internal" if fact.internal else "made"
-    return Row(
-        kind,
-        None if fact.trigger is None else text_of(fact.trigger),
-        text_of(fact.from_state),
-        text_of(fact.to_state),
-        _stamp(fact.timestamp),
-        None if fact.refusal is None else fact.refusal.message,
-    )
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()
+        self.way.add(Row("refused", trigger, state, state, stamp(), refusal.message))
 
 
 def _taken_down_by_nobody(fact: Fact, snapshot: Snapshot) -> None:

@@ -69,6 +69,10 @@ class Way:
         """The state after so many steps."""
         return self.step(at).dest if at else self.initial
 
+    def taken_next(self, at: int) -> str | None:
+        """The trigger of the step after so many; None: there is none, or a clock made it."""
+        return self.step(at + 1).trigger if at < self.last else None
+
     def cut(self, steps: int) -> None:
         """Forgets everything from the step after so many on."""
         if steps < self.last:
