@@ -1,0 +1,128 @@
+"""A real JupyterLab on the loopback, in a folder of its own, for one test module."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import nbformat
+
+PATIENCE = 60
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+QUIET = {
+    "@jupyterlab/apputils-extension/notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": True,
+    },
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none", "autoStartDefaultKernel": True},
+}
+
+
+class Lab:
+    """`jupyter lab` as a process: nothing of the user's is read, nothing is written outside of its folder."""
+
+    def __init__(self, folder: Path, *, theme: str = "light") -> None:
+        self.folder = folder
+        self.notebooks = folder / "notebooks"
+        self.notebooks.mkdir(parents=True)
+        self._token = secrets.token_hex(16)
+        self._settings(theme)
+        self._log = (folder / "lab.log").open("wb")
+        self._process = subprocess.Popen(
+            self._command(), env=self._environment(), stdout=self._log, stderr=subprocess.STDOUT, cwd=folder
+        )
+        try:
+            self.url = self._started()
+        except BaseException:
+            self.close()
+            raise
+
+    def address(self, notebook: str) -> str:
+        """Where a page with one notebook is."""
+        return f"{self.url}lab/tree/{notebook}?token={self._token}&reset"
+
+    def write(self, name: str, *cells: str) -> str:
+        """Writes a notebook whose cells are these, and gives its name."""
+        notebook = nbformat.v4.new_notebook(
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+            cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+        )
+        nbformat.write(notebook, self.notebooks / name)
+        return name
+
+    def close(self) -> None:
+        """Ends the server and its kernels."""
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def _command(self) -> list[str]:
+        return [
+            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+            *("--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", "--ServerApp.port_retries=0"),
+            f"--ServerApp.root_dir={self.notebooks}",
+            f"--IdentityProvider.token={self._token}",
+            f"--LabApp.user_settings_dir={self.folder / 'settings'}",
+            f"--LabApp.workspaces_dir={self.folder / 'workspaces'}",
+            "--LabApp.extension_manager=readonly",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            "--LabApp.expose_app_in_browser=True",
+            "--ServerApp.terminals_enabled=False",
+        ]
+
+    def _environment(self) -> dict[str, str]:
+        places = {
+            "JUPYTER_CONFIG_DIR": "config",
+            "JUPYTER_DATA_DIR": "data",
+            "JUPYTER_RUNTIME_DIR": "runtime",
+            "IPYTHONDIR": "ipython",
+            "HOME": "home",
+        }
+        for place in places.values():
+            (self.folder / place).mkdir(exist_ok=True)
+        return os.environ | {name: str(self.folder / place) for name, place in places.items()}
+
+    def _settings(self, theme: str) -> None:
+        settings = QUIET | {"@jupyterlab/apputils-extension/themes": {"theme": THEMES[theme]}}
+        for plugin, values in settings.items():
+            file = self.folder / "settings" / f"{plugin}.jupyterlab-settings"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(values), encoding="utf-8")
+
+    def _started(self) -> str:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until and self._process.poll() is None:
+            for file in (self.folder / "runtime").glob("jpserver-*.json"):
+                url = _url_in(file)
+                if url is not None and _answers(f"{url}api"):
+                    return url
+            time.sleep(0.1)
+        self._log.flush()
+        raise RuntimeError((self.folder / "lab.log").read_text(encoding="utf-8", errors="replace")[-2000:])
+
+
+def _url_in(file: Path) -> str | None:
+    try:
+        return str(json.loads(file.read_text(encoding="utf-8"))["url"])
+    except (OSError, ValueError, KeyError):  # it is being written
+        return None
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=2):
+            return True
+    except (URLError, OSError):
+        return False
