@@ -10,6 +10,8 @@ from orkeon_transitions.cli.screen import Screen
 from orkeon_transitions.cli.words import STATUS_STYLES, seconds, visible, work_done
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from orkeon_transitions.cli.board import Board
     from orkeon_transitions.cli.deliverables import Deliverables
     from orkeon_transitions.crew import CrewResult, TaskResult
@@ -26,16 +28,12 @@ def result_document(result: CrewResult, deliverables: Deliverables, board: Board
 
 
 def show_result(screen: Screen, result: CrewResult, deliverables: Deliverables, board: Board) -> None:
-    """Writes the result: a line for each task, what went wrong, the files, the output."""
+    """Writes the result: a line for each task, the files, the output, and last what went wrong."""
     screen.table(
         ("task", "agent", "status", "transitions", "tool calls", "attempts", "time"),
         [_row(task, board) for task in result.tasks.values()],
-        spare=("attempts", "tool calls", "agent", "transitions"),
+        spare=("transitions", "attempts", "tool calls", "agent", "time"),
     )
-    for task in result.tasks.values():
-        if task.error and task.status != "cancelled":
-            status = screen.colored(str(task.status), STATUS_STYLES.get(task.status))
-            screen.result(f"{visible(task.id)}: {status}: {visible(task.error)}")
     written = [path for task in result.tasks if (path := deliverables.written(task)) is not None]
     if written:
         screen.result()
@@ -47,10 +45,27 @@ def show_result(screen: Screen, result: CrewResult, deliverables: Deliverables, 
         screen.result("Output:")
         screen.result(visible(result.output.rstrip()))
     screen.result()
+    for name, ended, why in _reasons(result):
+        word = screen.colored(ended, STATUS_STYLES.get(ended))
+        screen.result(f"{visible(name)}: {word}: {visible(why)}")
     status = screen.colored(str(result.status), STATUS_STYLES.get(result.status))
     screen.result(
         f"{visible(result.crew)}: {status} in {seconds(board.elapsed)} ({', '.join(work_done(result))})"
     )
+
+
+def _reasons(result: CrewResult) -> Iterator[tuple[str, str, str]]:
+    """What went wrong, with whom: with the tasks, and with the run itself. Whoever cancelled it knows why."""
+    from orkeon_transitions.crew.processes.outcome import what_went_wrong
+
+    if result.status == "cancelled":
+        tasks = [task for task in result.tasks.values() if task.status != "cancelled"]
+    else:
+        tasks = list(result.tasks.values())
+        of_tasks = what_went_wrong(None, tasks) or ""
+        if own := (result.error or "").removesuffix(of_tasks).removesuffix("; "):
+            yield result.crew, str(result.status), own
+    yield from ((task.id, str(task.status), task.error) for task in tasks if task.error)
 
 
 def _row(task: TaskResult, board: Board) -> tuple[str, ...]:

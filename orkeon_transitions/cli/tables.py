@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 28  # longer cells of several words are prose
 LEAST_PROSE = 20
+LEAST_FIRST = 6  # what the first column is folded to, if it must be
 AROUND = 3  # a blank on each side of a cell and the line between two
 
 
@@ -120,10 +121,16 @@ def _least_width(cells: Iterable[str], measure: Callable[[str], int]) -> int:
 
 
 def _widths(columns: Mapping[str, tuple[int, int]], width: int) -> dict[str, int]:
-    """How wide each column becomes, given what it needs and wants; nothing where the needs do not fit."""
+    """How wide each column becomes, given what it needs and wants.
+
+    Where the needs do not fit, the first column has what the others leave; where they leave nothing, nobody
+    is given any width.
+    """
     room = width - sum(needs for needs, _ in columns.values()) - AROUND * len(columns) - 1
     if room < 0:
-        return {}
+        first, *others = columns
+        left = columns[first][0] + room
+        return {first: left} | {name: columns[name][0] for name in others} if left >= LEAST_FIRST else {}
     widths = {}
     modest_first = sorted(columns, key=lambda name: columns[name][1] - columns[name][0])
     for number, name in enumerate(modest_first):

@@ -118,6 +118,18 @@ class TestEnds:
         assert "failed in" in done.out.splitlines()[-1]
         assert "Deliverables" not in done.out
 
+    def test_what_ended_the_run_itself_is_told(self, orkeon, folder):
+        tasks = "tasks: {one: {description: d}, two: {description: d}, three: {description: d}}\n"
+        (folder / "g.yaml").write_text(
+            f"process: graph\ngraphConfig: {{maxTransitions: 3}}\nagents: {{a: {{}}}}\n{tasks}"
+        )
+        done = orkeon("run", "g.yaml")
+        assert done.code == 1
+        assert done.out.splitlines()[-3:-1] == [
+            "g: failed: circuit breaker of the graph: Max transitions exceeded (3/3)",
+            "three: cancelled: the run was broken off before",
+        ]
+
     def test_a_degraded_task_is_exit_code_3(self, orkeon, little_crew):
         text = little_crew.read_text()
         little_crew.write_text(text + "circuitBreaker: {preset: strict, maxTransitions: 2}\n")

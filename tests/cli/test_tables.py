@@ -76,10 +76,27 @@ class TestCommands:
         assert head == [
             name
             for name in ("task", "agent", "status", "transitions", "tool calls", "attempts", "time")
-            if columns > 80 or name != "attempts"
+            if columns > 80 or name != "transitions"
         ]
         assert len(rows) == 7
         assert rows[0][:3] == ["architecture", "architect", "completed"]
+
+    @pytest.mark.parametrize("columns", [100, 80, 60, 40, 28])
+    def test_how_each_task_ended_and_why_is_there_at_any_width(self, on_terminal, folder, columns):
+        (folder / "c.yaml").write_text(
+            "name: c\nagents: {senior-researcher: {}}\ntasks:\n"
+            "  collect-the-facts-about-parsers: {description: d, circuitBreaker: {maxTransitions: 1}}\n"
+            "  b: {description: d, circuitBreaker: {maxTransitions: 1, useDegradedMode: false}}\n"
+        )
+        done = on_terminal("run", "c.yaml", columns=columns)
+        head, *rows = cells(done.out)
+        assert {"task", "status"} <= set(head)
+        place = head.index("status")
+        assert [row[place] for row in rows if row[place]] == ["degraded", "failed"]
+        assert "".join(row[0] for row in rows).startswith("collect-the-facts-about-parsers")
+        last = " ".join(re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", done.out).split()).partition("Output:")[2]
+        why = "circuit breaker: Max transitions exceeded (1/1)"
+        assert f"collect-the-facts-about-parsers: degraded: {why} b: failed: {why} c: failed in" in last
 
     @pytest.mark.parametrize("columns", WIDTHS)
     def test_a_replay_has_a_line_for_each_step(self, on_terminal, folder, columns):
