@@ -23,10 +23,21 @@ INVALID = 2
 DEGRADED = 3
 INTERRUPTED = 130
 
-COMMANDS = ("run", "check", "render", "replay", "runs", "resume", "machines", "schema", "model", "import")
+COMMANDS = (
+    "run",
+    "check",
+    "render",
+    "explore",
+    "replay",
+    "runs",
+    "resume",
+    "machines",
+    "schema",
+    "model",
+    "import",
+)
 # A word of Python's is no name for a module.
 MODULES = {"import": "importing"}
-LATER = ("explore",)
 HELP_NAMES = ("-h", "--help")
 # Shown by options of our own: what click writes itself does not go through the screen.
 SETTINGS: dict[str, Any] = {"help_option_names": [], "max_content_width": 100}
@@ -56,8 +67,6 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the arguments name; an unknown one is told with the nearest."""
         name = args[0]
-        if name in LATER:
-            ctx.fail(f"'{name}' is not there yet; there are: {', '.join(COMMANDS)}")
         if name not in COMMANDS and not name.startswith("-"):
             near = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(COMMANDS)}"

@@ -1,4 +1,7 @@
-"""Ctrl-C while a crew runs: the first one cancels the tasks, the second one ends the program at once."""
+"""Ctrl-C while a crew runs: the first one cancels the tasks, the second one ends the program at once.
+
+Where a command only waits for it, as one that serves a page, it is the end that is meant.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ABORTED = b"\norkeon: aborted; what was done until here is in the journal, if one was kept\n"
+LOOKS_EVERY = 0.25
 SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -61,6 +65,30 @@ class Interrupts:
         self._on_first()
         if self._task is not None:
             self._task.cancel()
+
+
+class Ending:
+    """Hears, while it is entered, that a command that has no end of its own is to end."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in _listened_to():
+                self._before[number] = signal.signal(number, lambda *_: self._asked.set())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def wait(self, goes_on: Callable[[], bool]) -> None:
+        """Waits for it, or until there is nothing left to wait for."""
+        # In pieces: where there is no SIGINT that wakes a thread, Ctrl-C is looked at between them.
+        while goes_on() and not self._asked.wait(LOOKS_EVERY):
+            pass
 
 
 def _listened_to() -> Iterator[int]:

@@ -43,7 +43,7 @@ def test_no_command_shows_the_help(orkeon):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["explore", "x"], "'explore' is not there yet"),
+        (["explore"], "FILE|NAME|LOG|URL"),
         (["chek"], "did you mean 'check'?"),
         (["zzzzzz"], "there are: run, check"),
         (["machines", "--nope"], "--nope"),
@@ -155,7 +155,7 @@ def test_importing_the_module_runs_nothing(capsys):
 def test_only_what_is_listed_is_a_command():
     context = click.Context(app.application)
     assert app.application.list_commands(context) == list(app.COMMANDS)
-    assert app.application.get_command(context, "explore") is None
+    assert app.application.get_command(context, "explorer") is None
 
 
 def test_the_help_loads_no_room_of_the_library():

@@ -1,0 +1,98 @@
+"""`orkeon explore`: a machine, a run or a crew on a page in the browser."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Self
+
+import click
+
+from orkeon_transitions.cli.app import examples, shared_options
+from orkeon_transitions.cli.interrupts import Ending
+from orkeon_transitions.cli.pages import HOST, Wanted, check_extra, page_options, served_page
+from orkeon_transitions.cli.screen import current_screen
+
+if TYPE_CHECKING:
+    from orkeon_transitions.explorer import Session
+
+EXAMPLES = examples(
+    "orkeon explore task_execution",
+    "orkeon explore my-machine.yaml --port 9000",
+    "orkeon explore run.jsonl --machine-id crew-1/collect",
+    "orkeon explore sqlite:///runs.db",
+    "orkeon explore agent.log --machine hermes_agent --no-open",
+)
+
+
+@click.command("explore", epilog=EXAMPLES)
+@click.argument("subject", metavar="FILE|NAME|LOG|URL")
+@page_options
+@click.option("--machine", metavar="NAME|FILE", help="For a LOG that does not name its machine.")
+@click.option("--machine-id", metavar="ID", help="Which machine is shown first, where there are several.")
+@shared_options
+def command(
+    *,
+    subject: str,
+    port: int | None,
+    host: str | None,
+    no_open: bool,
+    machine: str | None,
+    machine_id: str | None,
+) -> None:
+    """Touch a machine, or step through a run, on a page in the browser.
+
+    A machine, a file or one that ships, can be fired, trigger by trigger. A journal or a store is stepped
+    through. A file with problems opens, too, and shows them; loading the page again reads it again. Each tab
+    has a machine of its own.
+
+    The page's address goes to standard output. It is served on this computer only, until Ctrl-C, and loads
+    nothing from the network. Who has the address can use it.
+    """
+    check_extra()
+    screen = current_screen()
+    wanted = Wanted(host or HOST, port, opens=not no_open)
+    opening = _Opening(subject, machine, machine_id)
+
+    def tell(url: str) -> None:
+        if not screen.quiet:
+            screen.message(f"exploring {subject}; Ctrl-C ends it")
+        screen.raw(f"{url}\n")
+
+    with Ending() as ending, opening, served_page(screen, wanted, opening, tell=tell) as page:
+        ending.wait(lambda: page.served.is_running)
+
+
+class _Opening:
+    """Opens a session for each tab. The first one is open before a page is served: it may be refused."""
+
+    def __init__(self, subject: str, machine: str | None, machine_id: str | None) -> None:
+        self._subject = subject
+        self._machine = machine
+        self._machine_id = machine_id
+        self._lock = threading.Lock()
+        self._first: Session | None = None
+
+    def __enter__(self) -> Self:
+        self._first = self._open()
+        return self
+
+    def __call__(self) -> Session:
+        first = self._taken()
+        return self._open() if first is None else first
+
+    def __exit__(self, *_: object) -> None:
+        first = self._taken()
+        if first is not None:
+            first.close()
+
+    def _taken(self) -> Session | None:
+        with self._lock:
+            first, self._first = self._first, None
+            return first
+
+    def _open(self) -> Session:
+        from orkeon_transitions.explorer import open_session
+
+        options = {"machine": self._machine, "machine_id": self._machine_id}
+        given = {name: value for name, value in options.items() if value is not None}
+        return open_session(self._subject, **given)
