@@ -1,0 +1,57 @@
+// The breaker's limits: how much of each is used. Clocks run on by themselves between two reports.
+
+import { change, following, make } from "./dom.js";
+import { cardOf } from "./panel.js";
+import { amount } from "./words.js";
+
+const NEAR = 0.75; // of a limit: time to look up
+
+export function gauges(ui) {
+  const { view } = ui;
+  const list = make("ul", { class: "ork-gauges" });
+  const reset = make("button", { type: "button", class: "ork-button", text: "Reset the breaker", on: { click: () => view.send("reset_breaker") } });
+  const state = make("span", { class: "ork-tag" });
+  const card = cardOf("Circuit breaker", { extra: state }, list, reset);
+  const ticks = new Set();
+  const draw = following(list, ({ limit }) => limit, gauge);
+  view.watch(["gauges", "can", "page"], () => {
+    const all = view.get("gauges");
+    const broken = all.some((one) => one.broken);
+    change(card, { hidden: !all.length, "data-kind": broken ? "broken" : null });
+    change(state, { text: broken ? "tripped" : "within its limits" });
+    reset.hidden = !(broken && view.get("can").reset_breaker);
+    ticks.clear();
+    draw(all);
+  });
+  const timer = setInterval(() => document.hidden || ticks.forEach((tick) => tick()), 200);
+  view.atEnd(() => clearInterval(timer));
+  return card;
+
+  function gauge() {
+    const label = make("span");
+    const figures = make("span", { class: "ork-figures" });
+    const bar = make("span", { class: "ork-bar", role: "meter", "aria-valuemin": 0 }, make("span"));
+    const words = make("p", { class: "ork-quiet" });
+    const row = make("li", {}, label, figures, bar, words);
+    const update = (one) => {
+      const arrived = performance.now();
+      const tick = () => show(one, one.used + (one.running ? (performance.now() - arrived) / 1000 : 0));
+      change(label, { text: one.label });
+      change(bar, { "aria-label": one.label, hidden: one.allowed == null });
+      change(words, { text: one.words ?? "", hidden: !one.words || !one.broken });
+      if (one.running) ticks.add(tick);
+      tick();
+    };
+    return [row, update];
+
+    function show({ allowed, unit, broken }, used) {
+      const part = allowed ? Math.min(1, used / allowed) : used > 0 ? 1 : 0;
+      const figure = allowed == null ? `${amount(used, unit)} · no limit` : `${amount(used, unit)} / ${amount(allowed, unit)}`;
+      change(figures, { text: figure });
+      change(row, { "data-kind": broken ? "broken" : allowed != null && part >= NEAR ? "near" : null });
+      bar.firstChild.style.width = `${(100 * part).toFixed(1)}%`;
+      const [now, most] = [Math.floor(used), allowed ?? 0];
+      change(bar, { "aria-valuemax": most, "aria-valuenow": Math.min(now, most), "aria-valuetext": `${amount(now, unit)} of ${amount(most, unit)}` });
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// The top line: which machine this is, and what can be done with the whole of it.
+
+import { change, iconButton, make } from "./dom.js";
+
+const FORMATS = { png: "PNG", svg: "SVG", jsonl: "JSON lines" };
+
+export function header(ui) {
+  const { view } = ui;
+  const name = make("h2");
+  const words = make("p", { class: "ork-quiet" });
+  const remark = make("p", { class: "ork-quiet ork-remark" });
+  const undo = iconButton("undo", "Undo", { on: { click: () => act("undo") } });
+  const reset = iconButton("reset", "Reset", { on: { click: () => act("reset") } });
+  const exports = Object.entries(FORMATS).map(([format, label]) =>
+    make("button", { type: "button", class: "ork-button", text: label, "aria-label": `Export as ${label}`, "data-format": format, on: { click: () => view.send("export", { format }) } }),
+  );
+  const saving = make("span", { class: "ork-group", role: "group", "aria-label": "Export" }, ...exports);
+  const actions = make("div", { class: "ork-actions" }, undo, reset, saving);
+  view.watch(["title", "page"], () => {
+    const { name: title, machine_id, kind, source, note } = view.get("title");
+    change(name, { text: title || "Explorer" });
+    const parts = [kind, machine_id && machine_id !== title ? machine_id : null, source];
+    change(words, { text: parts.filter(Boolean).join(" · ") });
+    change(remark, { text: note ?? "", hidden: !note });
+  });
+  view.watch(["can", "page"], () => {
+    const can = view.get("can");
+    const machine = view.get("page") === "machine";
+    change(undo, { hidden: !machine && !can.undo, "aria-disabled": can.undo ? null : "true" });
+    change(reset, { hidden: !machine && !can.reset, "aria-disabled": can.reset ? null : "true" });
+    const formats = can.export ?? [];
+    for (const button of exports) button.hidden = !formats.includes(button.dataset.format);
+    saving.hidden = !formats.length;
+  });
+  view.hear(({ download }) => download && save(download));
+  return make("header", { class: "ork-header" }, make("div", { class: "ork-title" }, name, words, remark), actions);
+
+  function act(what) {
+    if (view.get("can")[what]) view.send(what);
+  }
+}
+
+/** Hands a file to the reader's browser. */
+function save({ name, type, data }) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const url = URL.createObjectURL(new Blob([bytes], { type }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
