@@ -44,7 +44,8 @@ class Acceptance:
         """
         if self._last is None or self._last[0] != output:
             work = context.attempted(self.checker.problems, output, self.rules, self.judge)
-            self._last = (output, await context.machine.during(work, done=None, failed="fail"))
+            found: list[str] = await context.machine.during(work, done=None, failed="fail")
+            self._last = (output, list(map(context.secrets.hidden, found)))
         return self._last[1]
 
 

@@ -25,12 +25,15 @@ from orkeon_transitions.crew.planning import PLAN_MADE, plan_prompt, remembered
 from orkeon_transitions.crew.prompts import resumed_prompt, system_prompt, task_prompt
 from orkeon_transitions.crew.requests import asked, asked_besides
 from orkeon_transitions.crew.results import TaskOutcome, Usage
-from orkeon_transitions.crew.tool import Tool, ToolError, cut
+from orkeon_transitions.crew.tool import MOST_ANSWER, Tool, ToolError, cut
 from orkeon_transitions.crew.tool_names import named_for_models
-from orkeon_transitions.machines import AsyncTaskExecution, TaskState
+from orkeon_transitions.machines import AsyncTaskExecution, TaskExecutionGuardContext, TaskState
 
 # A refusal is no transition, so no limit counts a model that asks for nothing but refused calls.
 MOST_REFUSED_ROUNDS = 5
+# Of the tool calls in one reply no more are looked at, kept in the conversation or answered one by one.
+MOST_CALLS = 32
+TOO_MANY = f"{{:,}} more calls were not looked at: of one answer only the first {MOST_CALLS} are"
 # A plan is noted beside every transition that follows.
 MOST_PLAN = 10_000
 LAST_ROUND = "This is your last round: no tool can be called any more. Answer now, with what you have."
@@ -146,6 +149,9 @@ class _Attempt:
         self._context = context
         self._machine = context.machine
         self._is_out = False
+        self._passed_over = 0
+        self._rest = ""
+        self._refused = ""
 
     async def run(self) -> TaskOutcome:
         refused_rounds = 0
@@ -165,7 +171,7 @@ class _Attempt:
                 break
             refused_rounds = 0 if ran else refused_rounds + 1
             if refused_rounds >= MOST_REFUSED_ROUNDS:
-                error = f"the model asked for refused tool calls only, {refused_rounds} times in a row"
+                error = self._only_refused(refused_rounds)
                 if self._is_out:
                     # Another attempt would have no more to spend than this one.
                     self._context.retry_after = None
@@ -175,10 +181,26 @@ class _Attempt:
     async def _ask(self, tools: Sequence[ToolSpec]) -> ModelReply:
         """One request: the work of the state `executing`."""
         context = self._context
-        reply = await asked(self._model, context, context.messages, tools)
+        reply = self._bounded(await asked(self._model, context, context.messages, tools))
         context.messages.append(Message("assistant", reply.text, reply.tool_calls, native=reply.native))
         context.partial = reply.text or context.partial
         return reply
+
+    def _bounded(self, reply: ModelReply) -> ModelReply:
+        """A reply with as many calls as are looked at; one more stands for all the others."""
+        self._rest = ""
+        if len(reply.tool_calls) <= MOST_CALLS:
+            return reply
+        self._passed_over += len(reply.tool_calls) - MOST_CALLS
+        self._rest = f"refused: {TOO_MANY.format(len(reply.tool_calls) - MOST_CALLS)}"
+        return replace(reply, tool_calls=tuple(reply.tool_calls[: MOST_CALLS + 1]))
+
+    def _only_refused(self, rounds: int) -> str:
+        """Why a model is not asked again that asks for nothing but what is refused."""
+        parts = [f"the model asked for refused tool calls only, {rounds} times in a row", self._refused]
+        if self._passed_over:
+            parts.append(TOO_MANY.format(self._passed_over))
+        return "; ".join(filter(None, parts))
 
     async def _call_all(self, calls: Sequence[ToolCall]) -> int:
         """Runs the calls of one reply, one after another; each gets exactly one answer, whatever happens.
@@ -189,7 +211,7 @@ class _Attempt:
         answers: list[str] = []
         ran = 0
         try:
-            for call in map(self._meant, calls):
+            for call in map(self._meant, calls[:MOST_CALLS]):
                 if self._context.is_over:
                     break
                 if self._tools.get(call.name) is ASK_HUMAN:
@@ -197,6 +219,8 @@ class _Attempt:
                 elif await self._admitted(call, answers):
                     ran += 1
                     await self._run(call, answers)
+            else:
+                answers += filter(None, [self._rest])
         finally:
             self._answer(calls, answers)
         return ran
@@ -236,7 +260,7 @@ class _Attempt:
             said: str | None = await self._machine.during(work, done=None, failed="fail")
         except WorkFailedError as error:
             answers.append(f"nobody could be asked: {error}")
-            raise WorkFailedError(f"nobody could be asked: {error}") from error.__cause__
+            raise WorkFailedError(f"nobody could be asked: {error}") from None
         context.heard.append((text, said or NO_ANSWER))
         context.asked = None
         answers.append(said or NO_ANSWER)
@@ -261,6 +285,8 @@ class _Attempt:
             self._context.usage += Usage(tool_calls=1)
             return True
         if not self._context.is_over:
+            if tool is not None:
+                self._refused = over or _used_up(judged)
             answers.append(self._refusal(call, over or str(result.refusal and result.refusal.message)))
         return False
 
@@ -282,7 +308,7 @@ class _Attempt:
             await self._machine.during(work, done="tool_call_completed", failed="tool_call_failed")
         except WorkFailedError as error:
             answers.append(f"the tool could not be run: {error}")
-            raise WorkFailedError(f"tool '{call.name}' could not be run: {error}") from error.__cause__
+            raise WorkFailedError(f"tool '{call.name}' could not be run: {error}") from None
         finally:
             if len(answers) == before:
                 answers.append("stopped while it ran")
@@ -292,7 +318,7 @@ class _Attempt:
         try:
             answers.append(await self._tools[call.name].answer(call.arguments, key=self._key(call)))
         except ToolError as error:
-            answers.append(f"error: {error}")
+            answers.append(f"error: {cut(self._context.secrets.hidden(str(error)), MOST_ANSWER)}")
         self._context.answered[_name_of(call)] += 1
 
     def _key(self, call: ToolCall) -> str:
@@ -314,6 +340,13 @@ def _name_of(call: ToolCall) -> str:
     except (TypeError, ValueError, RecursionError):  # nothing that a tool can be called with
         arguments = ""
     return f"{call.name}/{hashlib.sha256(arguments.encode()).hexdigest()[:16]}"
+
+
+def _used_up(used: TaskExecutionGuardContext) -> str:
+    """Says that no tool call is left where that is so; else empty."""
+    most = used.max_tool_calls_per_round
+    is_out = used.tool_call_count >= most
+    return f"its tool calls are used up (maxToolCallsPerRound: {most})" if is_out else ""
 
 
 def _calls_left(machine: AsyncTaskExecution) -> int:

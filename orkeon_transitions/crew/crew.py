@@ -19,7 +19,7 @@ from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Exec
 from orkeon_transitions.crew.given import Given
 from orkeon_transitions.crew.human import AskHuman
 from orkeon_transitions.crew.loader import LoadedCrew, read_crew
-from orkeon_transitions.crew.mcp import ToolServers
+from orkeon_transitions.crew.mcp import ToolServers, told_to_servers
 from orkeon_transitions.crew.model_choice import Model, chosen
 from orkeon_transitions.crew.mounts import Mount, Mounts, MountSpec
 from orkeon_transitions.crew.observing import CrewObserver
@@ -37,9 +37,10 @@ from orkeon_transitions.crew.running import (
     outside_of_a_loop,
     run_to_its_end,
 )
+from orkeon_transitions.crew.secrets import Secrets
 from orkeon_transitions.crew.taking_up import Origin, begun, check_unchanged, has_changed, readable, taken_up
 from orkeon_transitions.crew.tool import Tool, as_tool
-from orkeon_transitions.crew.tool_sources import KnownNames, offered_tools
+from orkeon_transitions.crew.tool_sources import KnownNames, by_name, offered_tools
 from orkeon_transitions.crew.web import WEB_NAMES, check_web_tools, web_tools
 from orkeon_transitions.definition import Finding
 from orkeon_transitions.definition.source import is_text
@@ -71,11 +72,11 @@ def load_crew(
         ValueError: Two of the program's tools have one name.
     """
     if isinstance(what, str) and is_text(what):
-        own = _by_name(map(as_tool, tools))
+        own = by_name(map(as_tool, tools))
         read, own = _read(what, own, strict=strict)
         return Crew(read, own)
     file = found_crew(what)
-    own = _by_name(map(as_tool, [*example_functions(file), *tools]))
+    own = by_name(map(as_tool, [*example_functions(file), *tools]))
     read, own = _read(file, own, strict=strict)
     output = output_folder(file)
     # An example goes by its name, wherever this package is installed.
@@ -349,6 +350,7 @@ class Crew:
             human=human,
             checker=checker,
             paces=Paces.of(config, clock, sleep),
+            secrets=Secrets.of_run(os.environ, told_to_servers(config.mcp_servers, os.environ), model),
         )
 
     def _origin(self, inputs: Mapping[str, Any], unavailable: Collection[str]) -> Origin:
@@ -384,15 +386,6 @@ def _read(
     known = KnownNames([*BUILTIN_NAMES, *own])
     read = read_crew(what, tools=known, strict=strict)
     return read, {**offered_tools(read.config.tools_named - {*known.here, *WEB_NAMES}), **own}
-
-
-def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    named: dict[str, Tool] = {}
-    for one in tools:
-        if one.name in named:
-            raise ValueError(f"two tools are called '{one.name}'")
-        named[one.name] = one
-    return named
 
 
 def _placed(spec: MountSpec, folder: Path, output: Path | None) -> Mount:

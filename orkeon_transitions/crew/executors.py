@@ -17,6 +17,7 @@ from orkeon_transitions.crew.chat import Message, ModelError
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.human import Human, HumanQuestion
 from orkeon_transitions.crew.results import TaskOutcome, TaskResult, Usage, check_usage
+from orkeon_transitions.crew.secrets import NO_SECRETS, Secrets
 from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.facts import error_text
 
@@ -57,6 +58,7 @@ class TaskContext:
         about: What a helper's piece of work is for, in short; else empty.
         own_tools: Tools that come with this piece of work besides the agent's, by name.
         refuses: Says why a tool, by its name, may not be called any more, or None; whoever calls one asks it.
+        secrets: What no error may tell.
     """
 
     machine: AsyncTaskExecution
@@ -82,6 +84,7 @@ class TaskContext:
     about: str = ""
     own_tools: Mapping[str, Tool] = field(default_factory=dict)
     refuses: Callable[[str], str | None] | None = None
+    secrets: Secrets = NO_SECRETS
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -99,14 +102,17 @@ class TaskContext:
         return HumanQuestion(kind, task.id, agent.id, text, used.question_count + 1, used.max_questions)
 
     async def attempted(self, work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
-        """Calls and awaits work as the function `attempted` does; why it failed is known at once."""
+        """Calls and awaits work as the function `attempted` does; why it failed is known at once.
+
+        What it raised stays behind: only its words go on, without secrets.
+        """
         try:
             return await attempted(work, *args)
         except WorkFailedError as error:
-            self.failure = str(error)
+            self.failure = self.secrets.hidden(str(error))
             if isinstance(error.__cause__, ModelError):
                 self.retry_after = error.__cause__.retry_after
-            raise
+            raise WorkFailedError(self.failure) from None
 
 
 @runtime_checkable
@@ -159,7 +165,14 @@ Executor = AgentExecutor | Callable[[AgentConfig, TaskConfig, TaskContext], Any]
 
 
 class WorkFailedError(Exception):
-    """The work itself raised; what it raised is the cause. Never leaves this room."""
+    """The work itself raised. Never leaves this room."""
+
+
+class InterruptedWorkError(BaseException):
+    """The work has raised `KeyboardInterrupt`: the run ends as one that is cancelled. Never leaves this room.
+
+    `KeyboardInterrupt` itself would end the event loop at once, with all that the run has come to.
+    """
 
 
 async def attempted(work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
@@ -169,6 +182,7 @@ async def attempted(work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
 
     Raises:
         WorkFailedError: From what the work raised.
+        InterruptedWorkError: It raised `KeyboardInterrupt`.
     """
     try:
         return await work(*args)
@@ -180,6 +194,10 @@ async def attempted(work: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
         raise WorkFailedError(error_text(error)) from error
     except ModelError as error:
         raise WorkFailedError(str(error)) from error
+    except KeyboardInterrupt as error:
+        raise InterruptedWorkError(*error.args) from None
+    except SystemExit as error:
+        raise WorkFailedError(f"it wanted to end the whole program: {error_text(error)}") from error
     except Exception as error:
         raise WorkFailedError(error_text(error)) from error
 
@@ -218,6 +236,8 @@ class BoundExecutor:
             outcome: TaskOutcome = await context.machine.during(work, done=None, failed="fail")
         except WorkFailedError as error:
             return TaskOutcome(False, error=str(error))
+        if outcome.error is not None:
+            outcome = replace(outcome, error=context.secrets.hidden(outcome.error))
         context.usage += outcome.usage
         return outcome
 

@@ -16,6 +16,15 @@ from orkeon_transitions.crew.tool import Tool, tool
 QUESTION = "question"
 REVIEW = "review"
 NO_ANSWER = "nobody has answered: go on without it"
+TO_BE_CHANGED = (
+    "A person has looked at your output and wants it changed:\n{words}\nAnswer with the whole output."
+)
+LOST = "what a person was to be asked is not known"
+NOBODY = "there is nobody who can be asked"
+OFTEN_ENOUGH = (
+    "a person has not accepted the output, and may not be asked again about this task "
+    "(maxQuestions: {most}): the last output is kept"
+)
 NOBODY_THERE = "refused: there is nobody who can be asked: go on without it"
 
 AskHuman = Callable[["HumanQuestion"], Any]

@@ -9,12 +9,13 @@ from typing import Any
 from orkeon_transitions.crew.chat import ChatModel, Message, ModelReply, StreamingModel, ToolCall, ToolSpec
 from orkeon_transitions.crew.checks import MOST_OUTPUT
 from orkeon_transitions.crew.executors import TaskContext
-from orkeon_transitions.crew.results import check_usage
+from orkeon_transitions.crew.results import Usage, check_usage
 from orkeon_transitions.crew.tool import cut
 
 # What a model writes may become part of every later conversation of the crew. A longer text is cut, and with
 # the mark of the cut it is too long to be accepted as an output.
 MOST_TEXT = MOST_OUTPUT
+FAILED = Usage(requests=1, failed_requests=1)
 
 
 async def asked(
@@ -61,10 +62,28 @@ async def _reply(
 ) -> ModelReply:
     if context.turn is not None:
         await context.turn()
+    try:
+        return _checked(await _answer(model, context, messages, tools))
+    except BaseException:  # cancelled, too: it was sent
+        context.usage += FAILED
+        raise
+
+
+async def _answer(
+    model: ChatModel, context: TaskContext, messages: Sequence[Message], tools: Sequence[ToolSpec]
+) -> Any:
     if context.on_text is not None and isinstance(model, StreamingModel):
-        reply = await model.stream(messages, tools, context.on_text)
-    else:
-        reply = await model.reply(messages, tools)
+        return await model.stream(messages, tools, context.on_text)
+    return await model.reply(messages, tools)
+
+
+def _checked(reply: Any) -> ModelReply:
+    """A reply that the loop can go on with.
+
+    Raises:
+        TypeError: It is none, or not inside.
+        ValueError: What it took cannot be.
+    """
     if not isinstance(reply, ModelReply):
         raise TypeError(f"a model answers a ModelReply, not {type(reply).__name__}")
     if not isinstance(reply.text, str):

@@ -41,6 +41,8 @@ class Usage:
         output_tokens: What they have written.
         tool_calls: How many tools were called.
         usd: What it cost in US dollars, as far as prices are known.
+        failed_requests: How many of the requests came to nothing: an error, no answer in time, a connection
+            that was cut. What they may have cost is not known.
     """
 
     requests: int = 0
@@ -48,6 +50,7 @@ class Usage:
     output_tokens: int = 0
     tool_calls: int = 0
     usd: float = 0.0
+    failed_requests: int = 0
 
     @property
     def tokens(self) -> int:
@@ -61,6 +64,7 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.tool_calls + other.tool_calls,
             self.usd + other.usd,
+            self.failed_requests + other.failed_requests,
         )
 
     def to_dict(self) -> dict[str, float]:

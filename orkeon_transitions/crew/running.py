@@ -8,6 +8,7 @@ from typing import Any
 
 from orkeon_transitions.crew.agent_loop import AgentLoop
 from orkeon_transitions.crew.config import CrewConfig
+from orkeon_transitions.crew.executors import InterruptedWorkError
 from orkeon_transitions.crew.processes import PROCESSES, CrewRun, RunOptions
 from orkeon_transitions.crew.results import CrewResult
 from orkeon_transitions.crew.run_log import RunLog
@@ -15,6 +16,7 @@ from orkeon_transitions.definition import nearest
 from orkeon_transitions.errors import OrkeonError
 
 MOST_AT_ONCE = 8
+INTERRUPTED_FROM_WITHIN = "a function that the run has called raised KeyboardInterrupt"
 
 
 def outside_of_a_loop(
@@ -24,11 +26,17 @@ def outside_of_a_loop(
 
     Raises:
         OrkeonError: A loop runs here: `name` cannot be used, `instead` can.
+        KeyboardInterrupt: The person at the terminal, or a function of the program, has raised it.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(begin())
+        try:
+            return asyncio.run(begin())
+        except asyncio.CancelledError as error:
+            if error.args == (INTERRUPTED_FROM_WITHIN,):
+                raise KeyboardInterrupt(INTERRUPTED_FROM_WITHIN) from None
+            raise
     raise OrkeonError(f"{name} cannot be used while an event loop runs: {instead} instead")
 
 
@@ -47,9 +55,16 @@ def checked_log(run_log: RunLog) -> RunLog:
 
 
 async def run_to_its_end(config: CrewConfig, options: RunOptions) -> CrewResult:
-    """Runs a crew whose placeholders are filled; what the agent loop has opened is closed then."""
+    """Runs a crew whose placeholders are filled; what the agent loop has opened is closed then.
+
+    Raises:
+        CancelledError: Also where a tool or another function of the program has raised `KeyboardInterrupt`:
+            that would end the event loop, and nobody could wait for what there is by then.
+    """
     try:
         return await _finished(config, options)
+    except InterruptedWorkError:
+        raise asyncio.CancelledError(INTERRUPTED_FROM_WITHIN) from None
     finally:
         if isinstance(options.executor, AgentLoop):
             await options.executor.close()

@@ -12,17 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from orkeon_transitions.crew import human
 from orkeon_transitions.crew.acceptance import EMPTY_OUTPUT, Acceptance, in_words
 from orkeon_transitions.crew.config import AgentConfig, TaskConfig
 from orkeon_transitions.crew.decisions import Review, Verdict
 from orkeon_transitions.crew.deliverables import Deliverable
 from orkeon_transitions.crew.executors import (
     AgentExecutor,
+    InterruptedWorkError,
     PlanningExecutor,
     TaskContext,
     WorkFailedError,
 )
-from orkeon_transitions.crew.human import NO_ANSWER, QUESTION, REVIEW, HumanQuestion
 from orkeon_transitions.crew.observing import CrewObserver, TaskMoved, TaskStarted, TaskText, tell
 from orkeon_transitions.crew.recording import MachineRecord, RunRecorder
 from orkeon_transitions.crew.results import MachineRun, TaskResult, TaskRunStatus, Usage
@@ -36,12 +37,7 @@ log = logging.getLogger(__name__)
 
 # In `failed` no clock of the machine runs.
 LONGEST_WAIT = 60.0
-TO_BE_CHANGED = (
-    "A person has looked at your output and wants it changed:\n{words}\nAnswer with the whole output."
-)
 ATTEMPTS = frozenset({"begin_execution", "retry"})
-LOST = "what a person was to be asked is not known"
-NOBODY = "there is nobody who can be asked"
 
 
 @dataclass(slots=True)
@@ -107,7 +103,7 @@ class TaskRun:
         )
         try:
             await self._drive()
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, InterruptedWorkError):
             if self._record is not None:
                 self._record.leave()
             await self._cancel()
@@ -153,7 +149,7 @@ class TaskRun:
         self._has_answer = progress["has_answer"]
         context.partial, context.feedback = progress["partial"], progress["feedback"]
         context.plan, context.heard = progress.get("plan", ""), list(map(tuple, progress.get("heard", ())))
-        context.asked = HumanQuestion(**asked) if (asked := progress.get("asked")) else None
+        context.asked = human.HumanQuestion(**asked) if (asked := progress.get("asked")) else None
         self._is_approved = progress.get("is_approved", False)
         context.usage = Usage(**progress["usage"])
         if self.deliverable is not None:
@@ -263,7 +259,7 @@ class TaskRun:
             elif self.acceptance.by_person:
                 return await self._show()
             return await self._fire("submit_for_validation") and await self._judge()
-        self._error = outcome.error or "the executor failed without saying why"
+        self._error = self.context.secrets.hidden(outcome.error or "the executor failed without saying why")
         if self._machine.state is not TaskState.EXECUTING:
             return True
         return await self._fire("fail")
@@ -277,12 +273,13 @@ class TaskRun:
             return self._unchecked(error)
         except (CircuitBrokenError, StateLeftError):
             return True
-        self.context.asked = self.context.question_for(REVIEW, self.task, self.agent, self._output)
+        self.context.asked = self.context.question_for(human.REVIEW, self.task, self.agent, self._output)
         if await self._fire("request_human_input"):
             return True
         self.context.asked = None
         if not self.context.is_over:
-            self._error, self._is_given_up = "no question to a person is left, and the output needs one", True
+            most = self._machine.guard_context.max_questions
+            self._error, self._is_given_up = human.OFTEN_ENOUGH.format(most=most), True
         return await self._fire("fail")
 
     async def _listen(self) -> bool:
@@ -290,7 +287,7 @@ class TaskRun:
         context, question = self.context, self.context.asked
         if question is None or context.human is None:
             # A question that is not known is lost; without a person there is none who would know more later.
-            self._error, self._is_given_up = (LOST, False) if question is None else (NOBODY, True)
+            self._error, self._is_given_up = (human.LOST, False) if question is None else (human.NOBODY, True)
             return await self._fire("fail")
         try:
             work = context.attempted(context.human.answer, question)
@@ -300,13 +297,13 @@ class TaskRun:
             return True
         except (CircuitBrokenError, StateLeftError):
             return True
-        if question.kind == QUESTION:
-            context.heard.append((question.text, answer or NO_ANSWER))
+        if question.kind == human.QUESTION:
+            context.heard.append((question.text, answer or human.NO_ANSWER))
         elif answer is None:
             self._error, self._is_given_up = "nobody has accepted the output", True
             return await self._fire("fail")
         elif answer.strip():
-            context.feedback = TO_BE_CHANGED.format(words=answer)
+            context.feedback = human.TO_BE_CHANGED.format(words=answer)
         else:
             self._is_approved = True
         context.asked = None

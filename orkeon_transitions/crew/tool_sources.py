@@ -56,6 +56,20 @@ class KnownNames(Collection[str]):
         return len(self.here) + len(self._offered)
 
 
+def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """Tools by their names.
+
+    Raises:
+        ValueError: Two have the same.
+    """
+    named: dict[str, Tool] = {}
+    for one in tools:
+        if one.name in named:
+            raise ValueError(f"two tools are called '{one.name}'")
+        named[one.name] = one
+    return named
+
+
 def offered_tools(names: Collection[str]) -> dict[str, Tool]:
     """Imports tools that installed packages offer.
 

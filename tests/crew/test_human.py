@@ -219,7 +219,10 @@ def test_a_person_who_is_never_content_is_asked_no_more_than_the_budget_allows()
     result = shown(breaker="maxQuestions: 3").run_sync(model=model, ask_human=person).tasks["t"]
     assert (len(person.asked), len(model.asked)) == (3, 4)
     assert (str(result.status), result.output) == ("failed", "one")
-    assert result.error == "no question to a person is left, and the output needs one"
+    assert result.error == (
+        "a person has not accepted the output, and may not be asked again about this task "
+        "(maxQuestions: 3): the last output is kept"
+    )
 
 
 def test_a_dead_line_is_tried_again_within_the_retries():

@@ -4,7 +4,7 @@
 are the only ones that import the `mcp` package or what it stands on, and are loaded when a server is needed.
 """
 
-from orkeon_transitions.crew.mcp.block import McpServer, read_servers
+from orkeon_transitions.crew.mcp.block import McpServer, read_servers, told_to_servers
 from orkeon_transitions.crew.mcp.servers import ToolServers
 
-__all__ = ["McpServer", "ToolServers", "read_servers"]
+__all__ = ["McpServer", "ToolServers", "read_servers", "told_to_servers"]

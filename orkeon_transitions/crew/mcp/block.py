@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from orkeon_transitions.crew.secrets import names_a_secret
 from orkeon_transitions.definition.fields import Block, read_block, read_name, read_names, shown
 from orkeon_transitions.definition.places import Path, Source
 
@@ -72,6 +73,22 @@ def expanded(texts: Mapping[str, str], environment: Mapping[str, str]) -> dict[s
         return environment.get(found[1], found[2] or "")
 
     return {name: _VARIABLE.sub(value, text) for name, text in texts.items()}
+
+
+def given_to(server: McpServer, environment: Mapping[str, str]) -> dict[str, str]:
+    """What a server is given, by the name under which it is."""
+    return {**expanded(server.env, environment), **expanded(server.headers, environment)}
+
+
+def told_to_servers(servers: Mapping[str, McpServer], environment: Mapping[str, str]) -> Iterator[str]:
+    """What all the servers of a crew are given."""
+    return (value for server in servers.values() for value in given_to(server, environment).values())
+
+
+def keys_of(server: McpServer, environment: Mapping[str, str]) -> list[str]:
+    """What of that is a secret for certain: what is called one, here or in the environment."""
+    given = [value for name, value in given_to(server, environment).items() if names_a_secret(name)]
+    return [*given, *(environment.get(name, "") for name in server.variables if names_a_secret(name))]
 
 
 def read_servers(source: Source, value: Any, path: Path) -> dict[str, McpServer]:

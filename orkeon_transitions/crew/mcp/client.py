@@ -12,7 +12,6 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,10 @@ import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from orkeon_transitions.crew.mcp.block import McpServer, expanded
+from orkeon_transitions.crew.mcp.block import McpServer, expanded, given_to, keys_of
 from orkeon_transitions.crew.mcp.http import http_client
 from orkeon_transitions.crew.mcp.process import LastWords, running
+from orkeon_transitions.crew.secrets import Secrets
 from orkeon_transitions.crew.tool import MOST_ANSWER, ToolError
 from orkeon_transitions.facts import error_text
 
@@ -54,6 +54,7 @@ class Connection:
     _client: Client
     _words: LastWords
     _hidden: Callable[[str], str]
+    _keys: Secrets
 
     @property
     def is_open(self) -> bool:
@@ -78,7 +79,8 @@ class Connection:
         text = _text_of(result)
         if result.is_error:
             raise ToolError(self._hidden(text)[:MOST_ANSWER] or "the tool says no more than that it failed")
-        return text
+        # Only what is a key for certain: a folder that a server was given is a part of many answers.
+        return self._keys.hidden(text)
 
 
 @asynccontextmanager
@@ -93,10 +95,11 @@ async def connected(server: McpServer, folder: Path) -> AsyncIterator[Connection
         ServerError: It cannot be reached, or does not list its tools.
     """
     words = LastWords()
-    hidden = partial(_hidden, secrets=_secrets(server))
+    hidden = Secrets(given_to(server, os.environ).values()).hidden
+    keys = Secrets(keys_of(server, os.environ))
     try:
         async with _client(server, folder, words) as client:
-            yield Connection(await _listed(client), client, words, hidden)
+            yield Connection(await _listed(client), client, words, hidden, keys)
     except Exception as error:  # noqa: BLE001 - groups of errors of several packages, told in words
         raise ServerError(f"the MCP server '{server.name}': {_said(error, words, hidden)}") from None
 
@@ -181,19 +184,6 @@ def _said(error: BaseException, words: LastWords, hidden: Callable[[str], str]) 
     if words.text:
         parts.append(f"its last words: {hidden(words.text)[-400:]}")
     return "; ".join(parts)
-
-
-def _secrets(server: McpServer) -> list[str]:
-    """What a server is given and what must not be told on, the longest first."""
-    given = [*expanded(server.env, os.environ).values(), *expanded(server.headers, os.environ).values()]
-    parts = {part for value in given for part in (value, *value.split())}
-    return sorted((part for part in parts if len(part) >= 6), key=len, reverse=True)
-
-
-def _hidden(text: str, secrets: list[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "[hidden]")
-    return text
 
 
 __all__ = ["Connection", "Listed", "ServerError", "connected", "program_of"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, groupby
@@ -59,12 +60,12 @@ def tool_calls_of(response: ModelResponse, known: Collection[str]) -> Iterator[T
         known: The ids that the conversation has already.
     """
     taken = set(known)
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     for part in response.parts:
         if isinstance(part, ToolCallPart):
-            call_id = part.tool_call_id or "call"
-            numbered = (f"{call_id}-{number}" for number in count(2))
+            first = call_id = part.tool_call_id or "call"
             while call_id in taken:
-                call_id = next(numbered)
+                call_id = f"{first}-{next(numbers[first])}"
             taken.add(call_id)
             yield ToolCall(call_id, str(part.tool_name or ""), arguments_of(part.args))
 
@@ -105,13 +106,17 @@ def _response(message: Message) -> ModelResponse:
     if not isinstance(message.native, ModelResponse) or text_of(message.native) != message.content:
         text: list[ModelResponsePart] = [TextPart(message.content)] if message.content else []
         return ModelResponse(parts=[*text, *map(_sound_call, message.tool_calls)])
-    # What the provider itself wrote (its thoughts, signed) goes back as it came, but for the calls.
-    asked = iter(message.tool_calls)
-    kept = [
-        _sound_call(next(asked), part) if isinstance(part, ToolCallPart) else part
-        for part in message.native.parts
-    ]
-    return replace(message.native, parts=kept)
+    # What the provider itself wrote (its thoughts, signed) goes back as it came, but for the calls: those
+    # that the conversation has not, since there were too many of them, stay behind.
+    return replace(message.native, parts=list(_kept(message.native.parts, iter(message.tool_calls))))
+
+
+def _kept(parts: Sequence[ModelResponsePart], calls: Iterator[ToolCall]) -> Iterator[ModelResponsePart]:
+    for part in parts:
+        if not isinstance(part, ToolCallPart):
+            yield part
+        elif (call := next(calls, None)) is not None:
+            yield _sound_call(call, part)
 
 
 def _sound_call(call: ToolCall, written: ToolCallPart | None = None) -> ToolCallPart:

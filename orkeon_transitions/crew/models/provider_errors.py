@@ -13,12 +13,15 @@ from typing import Any
 from pydantic_ai import exceptions as errors
 
 from orkeon_transitions.crew.chat import ModelError
+from orkeon_transitions.crew.secrets import Secrets
 
 SECRET = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|pplx|AIza)[-_][\w*.-]{6,}|AIza[\w-]{20,}|\bBearer\s+\S+|://[^/\s@]+@",
     re.IGNORECASE,
 )
 LONGEST_QUOTE = 200
+MOST_READ = 10_000
+STRUCK_OUT = "***"
 # How long to wait before another attempt where the provider does not say.
 SOON = 0.5
 
@@ -56,7 +59,7 @@ def in_one_sentence(name: str, error: Exception, secrets: Collection[str] = ()) 
         if isinstance(error, kind):
             return ModelError(f"{name} {words}", retry_after=again)
     return ModelError(
-        f"{name} cannot be asked like this: {_clean(_short(str(error)), secrets)}",
+        f"{name} cannot be asked like this: {_short(str(error), secrets)}",
         retry_after=None if isinstance(error, errors.UserError) else SOON,
     )
 
@@ -72,24 +75,28 @@ def _told(
         again = max(0.0, asked)
         words += f", and wants {again:g} s of rest" if again else ""
     status = f" (status {error.status_code})" if isinstance(error, errors.ModelHTTPError) else ""
-    quoted = _words_of(error.body)
+    quoted = _words_of(error.body, secrets)
     sentence = f"{name} {words}{status}{': ' if quoted else ''}{quoted}"
-    return ModelError(_clean(sentence, secrets), retry_after=again)
+    return ModelError(sentence, retry_after=again)
 
 
-def _words_of(body: Any) -> str:
+def _words_of(body: Any, secrets: Collection[str]) -> str:
     """The message in the body of an answer, wherever it stands there."""
     for _ in range(3):
         if isinstance(body, dict):
             body = body.get("message") or body.get("error") or body.get("detail")
         elif isinstance(body, list) and body:
             body = body[0]
-    return _short(body) if isinstance(body, str) else ""
+    return _short(body, secrets) if isinstance(body, str) else ""
 
 
-def _short(text: str) -> str:
-    """A text in one line, without markup that some proxy has sent in place of an answer."""
-    line = " ".join(re.sub(r"<[^>]*>", " ", text[:10_000]).split())
+def _short(text: str, secrets: Collection[str]) -> str:
+    """A text in one line, without markup that some proxy has sent in place of an answer.
+
+    It is cut last: half a key would not be known as one.
+    """
+    clean = _clean(Secrets(secrets).hidden(text, STRUCK_OUT), secrets)
+    line = " ".join(re.sub(r"<[^>]*>", " ", clean[:MOST_READ]).split())
     line = "".join(char for char in line if char.isprintable())
     line = line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
     return line.rstrip(". ")
@@ -97,5 +104,5 @@ def _short(text: str) -> str:
 
 def _clean(text: str, secrets: Collection[str]) -> str:
     for secret in secrets:
-        text = text.replace(secret, "***")
-    return SECRET.sub("***", text)
+        text = text.replace(secret, STRUCK_OUT)
+    return SECRET.sub(STRUCK_OUT, text[: 2 * MOST_READ])

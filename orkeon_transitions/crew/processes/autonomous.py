@@ -150,7 +150,7 @@ class _Effort:
             if attempts := self.run.attempts(self.job.task.id):
                 is_broken = isinstance(error, Exception)
                 status = TaskRunStatus.FAILED if is_broken else TaskRunStatus.CANCELLED
-                why = f"broken off: {error}" if is_broken else "cancelled"
+                why = self.run.broken_off(error) if is_broken else "cancelled"
                 result = self._put_together(replace(attempts[-1], status=status, error=why))
                 self.run.conclude(result, is_interrupted=True)
             raise

@@ -242,7 +242,7 @@ class _Council:
         attempts = self._attempts()
         kept = next((one for one in attempts if one.output), attempts[0])
         if isinstance(error, Exception):
-            return self._put_together(kept, TaskRunStatus.FAILED, f"broken off: {error}")
+            return self._put_together(kept, TaskRunStatus.FAILED, self.run.broken_off(error))
         return self._put_together(kept, TaskRunStatus.CANCELLED, "cancelled")
 
     def _put_together(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from orkeon_transitions.crew.results import CrewRunStatus, TaskResult, TaskRunStatus
 
@@ -53,8 +52,3 @@ def in_vain(missing: Sequence[str]) -> str:
     """Why a task is skipped."""
     names = ", ".join(f"'{name}'" for name in missing)
     return f"it needs {names}, which came to no good end"
-
-
-def broken_off(result: TaskResult, error: BaseException) -> TaskResult:
-    """A task whose machine could not go on, such as without its journal."""
-    return replace(result, status=TaskRunStatus.FAILED, error=f"broken off: {error}")

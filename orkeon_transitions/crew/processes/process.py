@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -13,7 +14,6 @@ from orkeon_transitions.crew.ordering import in_order, in_waves
 from orkeon_transitions.crew.processes.life_cycles import LifeCycleRecord, LifeCycles
 from orkeon_transitions.crew.processes.outcome import (
     GAVE_SOMETHING,
-    broken_off,
     in_vain,
     last_output,
     run_status,
@@ -282,6 +282,10 @@ class CrewRun:
         """Lets the run end as failed: nothing more will be begun."""
         self._stopped = why
 
+    def broken_off(self, error: BaseException) -> str:
+        """Says that something could not go on, such as without its journal."""
+        return f"broken off: {self.options.secrets.hidden(str(error))}"
+
     def finish(self, *, cancelled: bool = False, error: BaseException | None = None) -> CrewResult:
         """Puts the result together; tasks that were never begun are marked.
 
@@ -293,7 +297,7 @@ class CrewRun:
         if is_interrupted and self.options.recorder is not None:
             self.options.recorder.leave()
         if error is not None:
-            self.stop(f"the run was broken off: {error}")
+            self.stop(f"the run was {self.broken_off(error)}")
         for task in self.config.tasks.values():
             if task.id not in self._results:
                 self._leave(task, cancelled=cancelled)
@@ -336,7 +340,11 @@ class CrewRun:
             if self.options.recorder is not None:
                 self.options.recorder.leave()
             result = run.result()
-            self._end(broken_off(result, error) if isinstance(error, Exception) else result)
+            self._end(
+                replace(result, status=TaskRunStatus.FAILED, error=self.broken_off(error))
+                if isinstance(error, Exception)
+                else result
+            )
             raise
         run.note_down()
 

@@ -15,6 +15,7 @@ from orkeon_transitions.crew.observing import CrewObserver
 from orkeon_transitions.crew.pacing import Paces
 from orkeon_transitions.crew.recording import RunRecorder
 from orkeon_transitions.crew.run_log import RecordedMachine
+from orkeon_transitions.crew.secrets import NO_SECRETS, Secrets
 
 
 class Journal(Protocol):
@@ -44,6 +45,7 @@ class RunOptions:
         human: Who can be asked, or None.
         checker: Holds outputs against rules.
         paces: How often models may be asked, or None: as often as agents like.
+        secrets: What no error may tell.
     """
 
     run_id: str
@@ -60,3 +62,4 @@ class RunOptions:
     human: Human | None = None
     checker: Checker = field(default_factory=Checker)
     paces: Paces | None = None
+    secrets: Secrets = NO_SECRETS

@@ -121,7 +121,7 @@ class Workshop:
             )
         if self._options.journal is not None:
             self._options.journal.record(machine)
-        return TaskContext(machine, self._options.inputs, job.earlier)
+        return TaskContext(machine, self._options.inputs, job.earlier, secrets=self._options.secrets)
 
     def _run(self, job: Job, context: TaskContext) -> TaskRun:
         file = job.task.deliverable

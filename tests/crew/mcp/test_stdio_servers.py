@@ -325,20 +325,20 @@ def test_a_run_that_is_killed_leaves_no_server(lives, tmp_path):
 
 
 def test_a_server_gets_what_is_declared_and_no_more(monkeypatch):
-    monkeypatch.setenv("MY_TOKEN", "s3cret-token")
+    monkeypatch.setenv("MY_NAME", "somebody-else")
     monkeypatch.setenv("OPENAI_API_KEY", "not-for-servers")
     monkeypatch.delenv("UNSET_ONE", raising=False)
-    given = ", env: {TOKEN: 'x-${MY_TOKEN}', REGION: '${UNSET_ONE:-eu}', PLAIN: as it is}"
+    given = ", env: {NAME: 'x-${MY_NAME}', REGION: '${UNSET_ONE:-eu}', PLAIN: as it is}"
     model = ScriptedModel(calls("s_environment"), "done")
     assert crew_with(["s.environment"], server=given).run_sync(model=model).success
     environment = json.loads(model.answers[0])
-    assert (environment["TOKEN"], environment["REGION"], environment["PLAIN"]) == (
-        "x-s3cret-token",
+    assert (environment["NAME"], environment["REGION"], environment["PLAIN"]) == (
+        "x-somebody-else",
         "eu",
         "as it is",
     )
     assert environment["PATH"] == os.environ["PATH"]
-    assert not {"OPENAI_API_KEY", "MY_TOKEN"} & environment.keys()
+    assert not {"OPENAI_API_KEY", "MY_NAME"} & environment.keys()
 
 
 def test_what_a_server_was_given_is_told_to_nobody(monkeypatch, caplog):
