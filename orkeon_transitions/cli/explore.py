@@ -59,7 +59,7 @@ def command(
         screen.raw(f"{url}\n")
 
     with Ending() as ending, opening, served_page(screen, wanted, opening, tell=tell) as page:
-        ending.wait(lambda: page.served.is_running)
+        ending.wait(page.is_there)
 
 
 class _Opening:

@@ -41,9 +41,9 @@ class Wanted:
         opens: Whether the browser is opened.
     """
 
-    host: str = HOST
-    port: int | None = None
-    opens: bool = True
+    host: str
+    port: int | None
+    opens: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,10 @@ class Page:
 
     url: str
     served: Served
+
+    def is_there(self) -> bool:
+        """Whether it still answers."""
+        return self.served.is_running
 
 
 def page_options(command: Command) -> Command:
@@ -92,9 +96,8 @@ def check_extra() -> None:
 def served_page(
     screen: Screen,
     wanted: Wanted,
-    make_session: Callable[[], Session] | None,
+    make_session: Callable[[], Session],
     *,
-    shared: Session | None = None,
     tell: Callable[[str], None],
 ) -> Iterator[Page]:
     """Serves a page while this is entered.
@@ -103,7 +106,6 @@ def served_page(
         screen: For what there is to say.
         wanted: Where.
         make_session: Opens the session of one tab.
-        shared: The session that all tabs look at instead.
         tell: Is given the page's address, before a browser is opened there.
 
     Raises:
@@ -114,7 +116,7 @@ def served_page(
     listener = _listener(screen, wanted)
     token = serving.new_token()
     hosts = serving.names_of(wanted.host)
-    application = server.application(make_session, token=token, hosts=hosts, shared=shared)
+    application = server.application(make_session, token=token, hosts=hosts)
     with serving.Served(application, listener) as served:
         url = serving.address(wanted.host, serving.port_of(listener), token)
         if not serving.is_loopback(wanted.host):

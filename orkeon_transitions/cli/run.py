@@ -15,6 +15,7 @@ from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
+from orkeon_transitions.cli.watching import wanted_page, watch_options, watched
 from orkeon_transitions.cli.writing import named
 
 EXAMPLES = examples(
@@ -24,6 +25,7 @@ EXAMPLES = examples(
     "orkeon run my-crew.yaml --tools my_tools",
     "orkeon run my-crew.yaml --store sqlite:///runs.db",
     "orkeon run my-crew.yaml --report report.md --diagrams pictures",
+    "orkeon run my-crew.yaml --watch",
     "orkeon run my-crew.yaml --json | jq .status",
 )
 
@@ -42,6 +44,7 @@ EXAMPLES = examples(
 @tools_option
 @conduct_options
 @output_options
+@watch_options
 @click.option("--strict", is_flag=True, help="Refuse a crew file with unknown keys.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @shared_options
@@ -61,6 +64,10 @@ def command(
     no_input: bool,
     report: str | None,
     diagrams: str | None,
+    watch: bool,
+    port: int | None,
+    host: str | None,
+    no_open: bool,
     strict: bool,
     as_json: bool,
 ) -> None:
@@ -78,15 +85,19 @@ def command(
 
     A store keeps the run whatever ends it; the inputs and the outputs of the tasks are kept in there, and
     nothing of what models and tools have said to each other.
+
+    With --watch, a page in the browser follows the run: its tasks, the machine of each, its limits. It is
+    served on this computer only, and at a terminal it stays after the run until Ctrl-C.
     """
     screen = current_screen()
     if journal is not None and url is not None:
         raise Mistake("--journal and --store: a run is written down once, and a store keeps a journal, too")
     given, asked = pairs(inputs), wanted(model, base_url)
     outputs = Outputs.named(report, diagrams, as_json=as_json)
+    page = wanted_page(watch=watch, as_json=as_json, host=host, port=port, opens=not no_open)
     loaded = load(screen, crew, strict=strict, tools=imported(own_tools))
     resumable = None
-    with ExitStack() as opened:
+    with watched(screen, loaded, page) as watcher, ExitStack() as opened:
         options: dict[str, Any] = {"run_id": run_id, "model": asked, "concurrency": concurrency}
         options["ask_human"] = person(screen, no_input=no_input)
         if journal is not None:
@@ -103,9 +114,10 @@ def command(
             screen,
             loaded,
             given,
-            lambda observer: loaded.run(given, observer=observer, **options),
+            lambda observer: loaded.run(given, observer=watcher.told_too(observer), **options),
             outputs,
             around=opened,
             resumable=resumable,
         )
+        watcher.stay(code)
     context.exit(code)

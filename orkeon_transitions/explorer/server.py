@@ -84,11 +84,10 @@ body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 4rem aut
 
 
 def application(
-    make_session: Callable[[], Session] | None,
+    make_session: Callable[[], Session],
     *,
     token: str,
     hosts: Collection[str],
-    shared: Session | None = None,
     clock: Callable[[], float] = time.monotonic,
     most_tabs: int = MOST_TABS,
     patience: float = PATIENCE,
@@ -100,12 +99,11 @@ def application(
         token: What the page's address must end with (`/?token=...`).
         hosts: The names and addresses by which it may be called, without a port. "0.0.0.0" or "::" among
             them: any address, but no other name.
-        shared: The session that all tabs look at, in place of one for each. It stays open.
         clock: Monotonic seconds.
         most_tabs: How many tabs there may be at once.
         patience: How many seconds a session is kept for a tab that is not connected.
     """
-    tabs = Tabs(make_session, shared=shared, most=most_tabs, patience=patience, clock=clock)
+    tabs = Tabs(make_session, most=most_tabs, patience=patience, clock=clock)
     explorer = _Explorer(tabs, token)
     return Starlette(
         routes=[

@@ -58,12 +58,6 @@ class Tab:
         """The session, once it is open; one that could not be opened raises what it raised."""
         return await asyncio.shield(self._opening)
 
-    @property
-    def opened(self) -> Session | None:
-        """The session, if it is open by now."""
-        task = self._opening
-        return None if not task.done() or task.cancelled() or task.exception() else task.result()
-
     def end(self) -> None:
         """Closes the session, whoever is connected, and as soon as it is open if it is not yet."""
         if self.visit is not None:
@@ -76,7 +70,6 @@ class Tabs:
 
     Args:
         make: Opens a session; called in a thread.
-        shared: The session that all tabs look at, in place of one for each; it stays open.
         most: How many tabs there may be at once.
         patience: How many seconds a tab is kept that nobody is connected to.
         clock: Monotonic seconds.
@@ -84,16 +77,14 @@ class Tabs:
 
     def __init__(
         self,
-        make: Callable[[], Session] | None,
+        make: Callable[[], Session],
         *,
-        shared: Session | None = None,
         most: int = MOST_TABS,
         patience: float = PATIENCE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.patience = patience
         self._make = make
-        self._shared = shared
         self._most = most
         self._clock = clock
         self._tabs: dict[str, Tab] = {}
@@ -143,7 +134,7 @@ class Tabs:
         """Ends a tab, so that its page begins anew when it comes back."""
         if self._tabs.get(tab.name) is tab:
             del self._tabs[tab.name]
-        self._end(tab)
+        tab.end()
 
     def sweep(self) -> None:
         """Ends the tabs that nobody has been connected to for too long."""
@@ -167,17 +158,7 @@ class Tabs:
         return tab
 
     async def _open(self) -> Session:
-        if self._shared is not None:
-            return self._shared
-        if self._make is None:
-            raise TypeError("there is neither a session that all tabs share nor a way to open one")
         return await asyncio.to_thread(self._make)
-
-    def _end(self, tab: Tab) -> None:
-        if self._shared is None:
-            tab.end()
-        elif tab.visit is not None:
-            tab.visit.over()
 
 
 async def _ended(visit: Visit, most: float) -> None:

@@ -428,25 +428,6 @@ class TestOpening:
         with opened(serve(Blind), page="p2") as page:
             assert page.next() == {"notice": "RuntimeError: nothing to see"}
 
-    def test_there_must_be_something(self, serve):
-        with opened(serve(None)) as page:
-            assert "neither" in page.next()["notice"]
-
-    def test_a_shared_session_is_the_same_for_all_and_stays_open(self, serve, clock):
-        shared = FakeSession()
-        client = serve(None, shared=shared, most_tabs=1)
-        with opened(client) as one:
-            one.traits()
-            shared.change(crew={"status": "running"})
-            assert one.traits() == {"crew": {"status": "running"}}
-        with opened(client, tab="tab-number-two") as two:
-            assert two.traits()["crew"] == {"status": "running"}
-        clock.now += 1000
-        with opened(client) as one:
-            one.traits()
-        assert not shared.is_closed
-        assert shared.listeners == 0
-
     def test_one_that_closes_while_it_opens_is_closed_when_it_is_open(self, serve, sessions):
         go_on = threading.Event()
 
