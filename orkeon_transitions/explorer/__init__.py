@@ -15,21 +15,34 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from orkeon_transitions.explorer.crew_session import CrewSession
     from orkeon_transitions.explorer.crew_watch import CrewWatch
+    from orkeon_transitions.explorer.journal_session import JournalSession
     from orkeon_transitions.explorer.machine_session import MachineSession
     from orkeon_transitions.explorer.notebook import explore
     from orkeon_transitions.explorer.opening import open_session
+    from orkeon_transitions.explorer.problems_session import ProblemsSession
     from orkeon_transitions.explorer.session import Session
 
 _MODULES = {
     "CrewSession": "crew_session",
     "CrewWatch": "crew_watch",
+    "JournalSession": "journal_session",
     "MachineSession": "machine_session",
+    "ProblemsSession": "problems_session",
     "Session": "session",
     "explore": "notebook",
     "open_session": "opening",
 }
 
-__all__ = ["CrewSession", "CrewWatch", "MachineSession", "Session", "explore", "open_session"]
+__all__ = [
+    "CrewSession",
+    "CrewWatch",
+    "JournalSession",
+    "MachineSession",
+    "ProblemsSession",
+    "Session",
+    "explore",
+    "open_session",
+]
 
 
 def __getattr__(name: str) -> Any:

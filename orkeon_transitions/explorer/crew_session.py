@@ -105,7 +105,7 @@ class CrewSession(Session):
         ended = [line.task for line in lines if line.took is not None]
         if self._selected in running:
             return self._selected
-        return (running or ended[-1:] or [self._selected])[0]
+        return next(iter(running or ended[-1:]), self._selected)
 
     def _title(self, line: TaskLine | None) -> dict[str, Any]:
         machine = None if line is None else line.machine

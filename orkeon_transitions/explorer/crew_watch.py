@@ -100,7 +100,7 @@ class TaskLine:
 
 
 class CrewWatch:
-    """Follows a run of a crew: give its `observer` to `crew.run`, and itself to as many sessions as there are.
+    """Follows a run of a crew: give its `observer` to `crew.run`, and itself to its sessions.
 
     It is told in the run's own thread and may be looked at from any other.
 
@@ -113,7 +113,7 @@ class CrewWatch:
         process: The name of its process.
         source: What the crew was loaded from, or None.
         lines: The tasks, by key, in file order; those that helpers are given stand behind.
-        status: The crew's status: `waiting` until it is begun, then that of its life cycle, at last the run's.
+        status: `waiting` until the run is begun, then that of the crew's life cycle, at last the run's.
         result: The run's result, partial where it was cancelled; None while it goes on.
     """
 

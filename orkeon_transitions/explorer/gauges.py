@@ -48,8 +48,10 @@ def gauges(
     policy, visits = status.policy, status.state_visit_histogram
     most_visited = max(visits, key=lambda name: (visits[name], name == state), default=state)
     shown = [
-        _gauge(BreakerLimit.MAX_TRANSITIONS, "Transitions", status.total_transitions, policy.max_transitions),
-        _gauge(
+        plain_gauge(
+            BreakerLimit.MAX_TRANSITIONS, "Transitions", status.total_transitions, policy.max_transitions
+        ),
+        plain_gauge(
             BreakerLimit.STATE_TIMEOUT,
             f"Time in {state}",
             seconds(status.time_in_current_state),
@@ -57,13 +59,13 @@ def gauges(
             unit="s",
             running=not clock.is_patient and not standing,
         ),
-        _gauge(
+        plain_gauge(
             BreakerLimit.MAX_STATE_VISITS,
             f"Visits of {most_visited}",
             visits.get(most_visited, 0),
             policy.max_state_visits,
         ),
-        _gauge(
+        plain_gauge(
             BreakerLimit.MAX_TOTAL_DURATION,
             "Time in all",
             seconds(status.total_elapsed),
@@ -72,13 +74,15 @@ def gauges(
             running=running and not standing,
         ),
         *(
-            _gauge(f"{BreakerLimit.METERS}:{meter}", meter, status.spent.get(meter, 0), most, unit=meter)
+            plain_gauge(f"{BreakerLimit.METERS}:{meter}", meter, status.spent.get(meter, 0), most, unit=meter)
             for meter, most in policy.meters.items()
         ),
     ]
     if policy.max_repeats:
         times = (repeats or {}).get(state, 0)
-        shown.append(_gauge(BreakerLimit.MAX_REPEATS, "The same call in a row", times, policy.max_repeats))
+        shown.append(
+            plain_gauge(BreakerLimit.MAX_REPEATS, "The same call in a row", times, policy.max_repeats)
+        )
     return [gauge | {"broken": _is_broken(gauge, status)} for gauge in shown]
 
 
@@ -95,11 +99,20 @@ def _is_broken(gauge: Gauge, status: CircuitBreakerStatus) -> bool:
     return name == status.limit and (not meter or gauge["used"] > gauge["allowed"])
 
 
-def _gauge(
-    limit: str, label: str, used: float, allowed: float, *, unit: str = "", running: bool = False
+def plain_gauge(
+    limit: str,
+    label: str,
+    used: float,
+    allowed: float | None = None,
+    *,
+    unit: str = "",
+    running: bool = False,
 ) -> Gauge:
+    """One gauge. 0 is allowed: there is no limit; None: nobody knows."""
     told = f" {unit}" if unit else ""
-    words = f"{_figure(used)} of {_figure(allowed)}{told}" if allowed else f"{_figure(used)}{told}, no limit"
+    words = f"{_figure(used)} of {_figure(allowed)}{told}" if allowed else f"{_figure(used)}{told}"
+    if allowed == 0:
+        words += ", no limit"
     return {
         "limit": str(limit),
         "label": label,

@@ -101,6 +101,14 @@ class Way:
         rows = enumerate(self.rows[first : first + count], first)
         return {"total": total, "first": first, "rows": [self._shown(place, row) for place, row in rows]}
 
+    def window_at(self, at: int, count: int = MOST_SHOWN) -> dict[str, Any]:
+        """The newest part of the log that has the step after so many in it, or the end of the log."""
+        if at >= self.last:
+            return self.window(count=count)
+        place = self._steps[at - 1] if at else 0
+        newest = max(0, len(self.rows) - count)
+        return self.window(newest if place >= newest else max(0, place - count // 2), count)
+
     def _shown(self, place: int, row: Row) -> dict[str, Any]:
         return {
             "n": place + 1,
