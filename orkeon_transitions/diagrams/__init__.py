@@ -7,5 +7,6 @@ machine may do, and where facts come from.
 
 from orkeon_transitions.diagrams.notebook import mimebundle
 from orkeon_transitions.diagrams.render import render, to_dot, to_mermaid, to_png, to_svg
+from orkeon_transitions.diagrams.scene import Scene, SceneArrow, scene
 
-__all__ = ["mimebundle", "render", "to_dot", "to_mermaid", "to_png", "to_svg"]
+__all__ = ["Scene", "SceneArrow", "mimebundle", "render", "scene", "to_dot", "to_mermaid", "to_png", "to_svg"]

@@ -85,7 +85,12 @@ def graph_attributes(picture: Picture) -> dict[str, str]:
     """How the whole is laid out."""
     # Four times the usual effort to untangle arrows, as long as that takes no time worth speaking of.
     effort = "4" if len(picture.arrows) <= 60 else "1"
-    return {"rankdir": picture.direction, "mclimit": effort, "label": title_label(picture)}
+    around = (
+        {"bgcolor": "transparent", "label": "", "pad": "0.1"}
+        if picture.bare
+        else {"label": title_label(picture)}
+    )
+    return {"rankdir": picture.direction, "mclimit": effort, **around}
 
 
 def title_label(picture: Picture) -> str:

@@ -123,6 +123,7 @@ class Picture:
         initial: The key of the state in which a machine starts.
         nodes: In file order.
         arrows: In file order.
+        bare: Whether it goes into a page that has a heading and a ground of its own.
     """
 
     definition: MachineDefinition
@@ -132,6 +133,7 @@ class Picture:
     initial: str
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
+    bare: bool = False
 
     @property
     def direction(self) -> str:

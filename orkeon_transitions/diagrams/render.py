@@ -63,7 +63,7 @@ def render(
     if suffix == ".mmd":
         content = mermaid_text(picture).encode()
     elif suffix == ".dot":
-        content = _dot_text(picture).encode()
+        content = dot_text(picture).encode()
     else:
         content = _laid_out(picture, suffix[1:])
     return write_whole(path, content)
@@ -76,7 +76,7 @@ def to_mermaid(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep]
 
 def to_dot(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
     """Draws a machine in Graphviz' language; needs no Graphviz installed. Arguments as in `render`."""
-    return _dot_text(_picture(subject, snapshot, trace))
+    return dot_text(_picture(subject, snapshot, trace))
 
 
 def to_svg(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> str:
@@ -108,11 +108,11 @@ def _picture(subject: Any, snapshot: Any, trace: Iterable[TraceStep] | None) -> 
 
 
 def _laid_out(picture: Picture, kind: str) -> bytes:
-    drawn = lay_out(_dot_text(picture), kind)
+    drawn = lay_out(dot_text(picture), kind)
     return finished_svg(drawn.decode(), picture).encode() if kind == "svg" else drawn
 
 
-def _dot_text(picture: Picture) -> str:
+def dot_text(picture: Picture) -> str:
     """The picture in Graphviz' language, from a machine that is made for the purpose and thrown away."""
     try:
         machine_class = _machine_class()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _OPENING = re.compile(r"<svg\b[^>]*>")
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _TITLED = re.compile(r'(<g id="([^"]*)" class="[^"]*"[^>]*>\s*)<title>[^<]*</title>')
+_SIZE = re.compile(r'<svg width="[^"]*" height="[^"]*"\s*')
 _FONT = re.compile(r'font-family="Helvetica[^"]*"')
 
 
@@ -59,3 +60,8 @@ def _arrow_title(arrow: Arrow, labels: dict[str, str]) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(text, quote=False)
+
+
+def scenic_svg(drawn: str, picture: Picture) -> str:
+    """The SVG for a page that sets its size and its colours."""
+    return _SIZE.sub("<svg ", finished_svg(drawn, picture), count=1)
