@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anywidget
 import traitlets
@@ -12,6 +12,7 @@ import traitlets
 from orkeon_transitions.explorer.assets import script, style
 
 if TYPE_CHECKING:
+    from orkeon_transitions.crew import CrewObserver
     from orkeon_transitions.explorer.session import Session
 
 
@@ -53,6 +54,12 @@ class ExplorerWidget(anywidget.AnyWidget):
     def machine(self) -> Any:
         """The machine that is explored now; None where there is none, as for a journal."""
         return getattr(self.session, "machine", None)
+
+    @property
+    def observer(self) -> CrewObserver | None:
+        """What shows a run of the crew here, for `crew.run(observer=...)`; None: it is no crew."""
+        watch = getattr(self.session, "watch", None)
+        return None if watch is None else cast("CrewObserver", watch.observer)
 
     def close(self) -> None:
         """Ends the session and takes the widget away. A machine of yours goes on; nobody looks at it."""
