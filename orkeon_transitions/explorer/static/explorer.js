@@ -35,6 +35,7 @@ function render({ model, el }) {
     beforeFiring: () => {},
     machineChosen: null,
     stateName: null,
+    title: el.closest(".orkeon-page") ? "h1" : "h2", // in a notebook, others have written headings above it
   };
   const frame = make("div", { class: "ork-frame" });
   root.prepend(frame, live);
@@ -58,13 +59,13 @@ function render({ model, el }) {
 }
 
 function pageOf(page, ui) {
-  const top = [header(ui), notices(ui)];
-  if (page === "problems") return [...top, problems(ui)];
-  if (page === "loading") return [...top, make("p", { class: "ork-loading", role: "status", text: "Opening …" })];
+  const top = (...parts) => make("div", { class: "ork-top" }, ...parts);
+  if (page === "problems") return [top(notices(ui)), problems(ui)];
+  if (page === "loading") return [top(header(ui), notices(ui)), make("p", { class: "ork-loading", role: "status", text: "Opening …" })];
   const beside = [stateNow(ui), triggers(ui), form(ui), gauges(ui)];
   const past = make("section", { class: "ork-card ork-history", "aria-label": "History" }, timeline(ui), log(ui));
-  if (page !== "crew") return [...top, stage(ui), make("div", { class: "ork-side" }, machines(ui), ...beside), past];
-  return [...top, crewBar(ui), machines(ui), tabs(ui), make("div", { class: "ork-side" }, ...beside), past];
+  if (page !== "crew") return [top(header(ui), notices(ui)), stage(ui), make("div", { class: "ork-side" }, machines(ui), ...beside), past];
+  return [top(header(ui), notices(ui), crewBar(ui)), machines(ui), tabs(ui), make("div", { class: "ork-side" }, ...beside), past];
 }
 
 /** The crew's two pictures, of which one is seen: its tasks, and the machine of the task that is looked at. */

@@ -5,7 +5,8 @@ const CLOSEST = 6;
 const FARTHEST = 0.02;
 const LEGIBLE = 0.5; // below this, a whole machine is no help: the camera begins at the current state instead
 const COMFORTABLE = 0.95;
-const LARGEST_FIT = 1.7;
+const LARGEST_FIT = 1.6;
+const MARGIN = 14; // in the drawing's units
 const GLIDE = 240; // milliseconds
 
 export class Camera {
@@ -35,18 +36,14 @@ export class Camera {
   }
 
   look(svg) {
-    const { x, y, width, height } = svg.viewBox.baseVal;
     this.#svg = svg;
-    this.#world = { x, y, width, height };
+    this.#world = null;
     this.#whole = true;
-    this.#ready = false;
     this.#resized();
   }
 
-  #ready = false;
-
   fit({ glide = true } = {}) {
-    if (!this.#svg) return;
+    if (!this.#world) return;
     this.#go(this.#fitted(), glide);
     this.#whole = true;
   }
@@ -107,8 +104,10 @@ export class Camera {
 
   #resized() {
     if (!this.#svg || !this.#canvas.clientWidth || !this.#canvas.clientHeight) return;
-    if (this.#ready) return this.#whole ? this.fit({ glide: false }) : this.#write();
-    this.#ready = true;
+    if (this.#world) return this.#whole ? this.fit({ glide: false }) : this.#write();
+    // What is drawn, without the title and the margins that it has on paper.
+    const { x, y, width, height } = this.#svg.getBBox();
+    this.#world = { x: x - MARGIN, y: y - MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN };
     this.fit({ glide: false });
     this.#seen();
   }

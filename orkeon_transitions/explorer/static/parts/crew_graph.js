@@ -1,7 +1,7 @@
 // The graph of a crew's tasks: each box takes the colour of how its task stands; a click looks at its machine.
 
-import { change, iconButton, make } from "./dom.js";
-import { Drawing } from "./drawing.js";
+import { change, make } from "./dom.js";
+import { Drawing, lensTools } from "./drawing.js";
 import { moodOf } from "./machines.js";
 import { counted } from "./words.js";
 
@@ -20,16 +20,9 @@ export function crewGraph(ui) {
   });
   const notice = make("p", { class: "ork-canvas-notice" });
   drawing.canvas.append(notice);
-  const tool = (name, label, click) => iconButton(name, label, { on: { click } }, { bare: true });
-  const tools = make(
-    "span",
-    { class: "ork-group ork-at-end", role: "group", "aria-label": "View of the graph" },
-    tool("minus", "Zoom out", () => drawing.camera.zoom(0.8)),
-    tool("plus", "Zoom in", () => drawing.camera.zoom(1.25)),
-    tool("fit", "Show the whole graph", () => drawing.camera.fit()),
-  );
-  for (const button of tools.children) ui.tooltip.attach(button, () => button.getAttribute("aria-label"));
-  const element = make("section", { class: "ork-card ork-stage ork-crew-graph", "aria-label": "Graph of the tasks" }, make("div", { class: "ork-toolbar" }, tools), make("div", { class: "ork-stage-body" }, drawing.canvas));
+  drawing.canvas.append(lensTools(ui, drawing));
+  const body = make("div", { class: "ork-stage-body" }, drawing.canvas);
+  const element = make("section", { class: "ork-card ork-stage ork-crew-graph", "aria-label": "Graph of the tasks" }, body);
 
   let text;
   view.watch(["crew"], () => {

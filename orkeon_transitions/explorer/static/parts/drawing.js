@@ -1,6 +1,6 @@
 // One drawing: Graphviz' SVG, taken over element by element, and what is marked upon it.
 
-import { change, make } from "./dom.js";
+import { change, iconButton, make } from "./dom.js";
 import { Camera } from "./camera.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -9,7 +9,8 @@ const ELEMENTS = new Set(["svg", "g", "text", "tspan", ...SHAPES]);
 const ATTRIBUTES = new Set(
   `class id viewBox transform d points x y x1 y1 x2 y2 dx dy cx cy r rx ry width height fill stroke stroke-width
    stroke-dasharray stroke-linecap stroke-linejoin opacity fill-opacity stroke-opacity font-family font-size
-   font-weight font-style text-anchor text-decoration dominant-baseline data-state data-arrow`.split(/\s+/),
+   font-weight font-style text-anchor text-decoration textLength lengthAdjust
+   dominant-baseline`.split(/\s+/),
 );
 
 /**
@@ -109,4 +110,21 @@ export class Drawing {
     this.camera.begin(this.part(this.#first()));
     this.whenSeen();
   }
+}
+
+/** The buttons over a drawing: what is seen of it. */
+export function lensTools(ui, { camera }, ...more) {
+  const tool = (name, label, click) => iconButton(name, label, { on: { click } }, { bare: true });
+  const tools = make(
+    "span",
+    { class: "ork-group ork-lens", role: "group", "aria-label": "View of the diagram" },
+    ...more,
+    tool("minus", "Zoom out", () => camera.zoom(0.8)),
+    tool("plus", "Zoom in", () => camera.zoom(1.25)),
+    tool("fit", "Show all of it", () => camera.fit()),
+  );
+  for (const button of tools.children) ui.tooltip.attach(button, () => button.getAttribute("aria-label"));
+  for (const event of ["click", "pointerdown", "pointerover"])
+    tools.addEventListener(event, (happened) => happened.stopPropagation());
+  return tools;
 }

@@ -21,16 +21,17 @@ export function log(ui) {
   const count = make("span", { class: "ork-quiet" });
   const newer = page("Newer", (first) => first + WINDOW);
   const older = page("Older", (first) => first - WINDOW);
+  const pager = make("div", { class: "ork-pager" }, count, make("span", { class: "ork-group ork-at-end" }, newer, older));
   const none = make("p", { class: "ork-quiet", text: "Nothing has happened yet." });
   const body = make("tbody", { role: "rowgroup" });
-  const names = ["Step", "Time", "What", "Trigger", "From", "To", "Words"];
+  const names = ["#", "Time", "What", "Trigger", "From", "To", "Note"];
   const head = make("tr", { role: "row" }, ...names.map((text) => make("th", { role: "columnheader", scope: "col", text })));
   const table = make("table", { class: "ork-log", role: "table" }, make("thead", { role: "rowgroup" }, head), body);
   const scroller = make("div", { class: "ork-scroller", tabindex: 0, role: "region", "aria-label": "Log" }, table);
   const element = make(
     "div",
     { class: "ork-history-log" },
-    make("header", {}, make("h3", { text: "Log" }), count, make("span", { class: "ork-group ork-at-end" }, newer, older)),
+    pager,
     none,
     scroller,
   );
@@ -38,6 +39,7 @@ export function log(ui) {
   const oneStop = roving(body, "button");
   let heard = null; // the number of the newest row that was told
   let asked = null; // the position around which rows were asked for
+  new ResizeObserver(() => keepInSight()).observe(scroller);
 
   view.watch(["log", "position", "can"], () => {
     const { rows, total, first } = view.get("log");
@@ -46,7 +48,7 @@ export function log(ui) {
     change(none, { hidden: total > 0 });
     change(scroller, { hidden: total === 0 });
     change(count, { text: total > rows.length ? `${plainNumber(first + 1)}–${plainNumber(first + rows.length)} of ${counted(total, "entry")}` : "" });
-    newer.hidden = older.hidden = total <= rows.length;
+    change(pager, { hidden: total <= rows.length });
     change(newer, { "aria-disabled": first + rows.length < total ? null : "true" });
     change(older, { "aria-disabled": first > 0 ? null : "true" });
     tell(rows.at(-1));
@@ -83,7 +85,7 @@ export function log(ui) {
     const [row, frame] = [here.getBoundingClientRect(), scroller.getBoundingClientRect()];
     const head = table.tHead.offsetHeight;
     if (row.top < frame.top + head) scroller.scrollTop -= frame.top + head - row.top;
-    else if (row.bottom > frame.bottom) scroller.scrollTop += row.bottom - frame.bottom;
+    else if (frame.height && row.bottom > frame.bottom) scroller.scrollTop += row.bottom - frame.bottom;
   }
 
   function entry({ n, kind }) {

@@ -8,6 +8,7 @@ const MOODS = {
   completed: "good",
   degraded: "warning",
   failed: "bad",
+  error: "bad",
   cancelled: "quiet",
   skipped: "quiet",
   pending: "quiet",
@@ -44,29 +45,33 @@ export function machines(ui) {
     const status = make("span", { class: "ork-tag" });
     const state = make("span", { class: "ork-machine-state" });
     const facts = make("span", { class: "ork-quiet" });
+    const words = make("span", { class: "ork-quiet ork-one-line" });
     const bar = make("span", { class: "ork-bar", "aria-hidden": "true" }, make("span"));
     const click = () => {
       view.send("select", { machine: id });
       ui.machineChosen?.();
     };
-    const button = make("button", { type: "button", on: { click } }, name, status, state, facts, bar);
+    const button = make("button", { type: "button", on: { click } }, name, status, state, facts, words, bar);
     const update = (one) => {
       change(button, { "aria-pressed": String(Boolean(one.selected)), "data-kind": moodOf(one.status ?? one.state) });
       change(name, { text: one.label ?? id });
       change(status, { text: one.status ?? "", hidden: !one.status });
       change(state, { text: one.state ?? "", hidden: !one.state || one.state === one.status });
+      change(words, { text: one.words ?? "", hidden: !one.words });
       change(facts, { text: factsOf(one).join(" · ") });
       const part = partOf(one.gauge);
-      change(bar, { hidden: part === null, "data-kind": part >= 1 ? "broken" : part >= 0.75 ? "near" : null });
+      const used = one.gauge?.label ? `${one.gauge.label}: ${one.gauge.words}` : null;
+      change(bar, { title: used, hidden: part === null, "data-kind": part >= 1 ? "broken" : part >= 0.75 ? "near" : null });
       bar.firstChild.style.width = `${100 * (part ?? 0)}%`;
     };
     return [make("li", {}, button), update];
   }
 }
 
-function factsOf({ agent, tool_calls, tool_budget, tokens, seconds, anomalies }) {
+function factsOf({ agent, attempt, tool_calls, tool_budget, tokens, seconds, anomalies }) {
   return [
     agent,
+    attempt > 1 ? `attempt ${attempt}` : null,
     tool_calls ? (tool_budget ? `${tool_calls}/${tool_budget} tool calls` : counted(tool_calls, "tool call")) : null,
     tokens ? counted(tokens, "token") : null,
     seconds ? duration(seconds) : null,

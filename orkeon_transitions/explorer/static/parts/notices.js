@@ -55,9 +55,10 @@ export function notices(ui) {
       const time = since === null ? 0 : performance.now() - since;
       if (time < SLOW) return void (busy.hidden = true);
       const hangs = time > HANGS;
+      const what = trigger ? `${trigger} has been running` : "The guards have been asked";
       const words = hangs
-        ? `${trigger} has been running for a while: a callback may hang. A reset leaves it behind and makes a fresh machine.`
-        : `${trigger} is running.`;
+        ? `${what} for a while: a callback may hang. A reset leaves it behind and makes a fresh machine.`
+        : `${what} …`;
       if (busy.hidden || busy.dataset.hangs !== String(hangs)) {
         const action = hangs && view.get("can").reset ? make("button", { type: "button", class: "ork-button", text: "Reset", on: { click: () => view.send("reset") } }) : null;
         notice(busy, { kind: hangs ? "warning" : "info", sign: "reset", words, action });

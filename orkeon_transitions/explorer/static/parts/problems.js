@@ -5,9 +5,9 @@ import { counted } from "./words.js";
 
 export function problems(ui) {
   const { view } = ui;
-  const heading = make("h2", { tabindex: -1 });
+  const heading = make(ui.title);
   const again = iconButton("reset", "Read the file again", { on: { click: () => view.send("reload") } });
-  const words = make("p", { class: "ork-quiet", text: "Mend the file and read it again: this page then shows the machine." });
+  const words = make("p", { class: "ork-quiet", text: "Mend the file and read it again: this page then shows what is in it." });
   const list = make("ol", { class: "ork-problems" });
   view.watch(["problems", "title"], () => {
     const all = view.get("problems");

@@ -1,7 +1,7 @@
 // The machine's picture: laid out once, marked with where it is and was, with a list of its states beside it.
 
 import { change, icon, iconButton, make } from "./dom.js";
-import { Drawing } from "./drawing.js";
+import { Drawing, lensTools } from "./drawing.js";
 import { StateCard } from "./state_card.js";
 import { StateList } from "./state_list.js";
 import { counted, plainNumber } from "./words.js";
@@ -39,30 +39,17 @@ export function stage(ui) {
     { class: "ork-toolbar" },
     make("span", { class: "ork-search" }, icon("search"), find),
     listButton,
-    make(
-      "span",
-      { class: "ork-group ork-at-end", role: "group", "aria-label": "View of the diagram" },
-      followButton,
-      tool("minus", "Zoom out", () => drawing.camera.zoom(0.8)),
-      tool("plus", "Zoom in", () => drawing.camera.zoom(1.25)),
-      tool("fit", "Show the whole diagram", () => drawing.camera.fit()),
-    ),
   );
-  drawing.canvas.append(notice, card.element);
+  const tools = lensTools(ui, drawing, followButton);
+  drawing.canvas.append(notice, card.element, tools);
   const body = make("div", { class: "ork-stage-body" }, list.element, drawing.canvas);
   const section = make("section", { class: "ork-card ork-stage", "aria-label": "Diagram" }, toolbar, body);
-  for (const button of toolbar.querySelectorAll("button[aria-label]"))
-    ui.tooltip.attach(button, () => button.getAttribute("aria-label"));
   hoverWords();
 
   view.watch(["picture"], showPicture);
   view.watch(["now", "picture"], mark);
   drawing.whenSeen = whenSeen;
   return section;
-
-  function tool(name, label, click) {
-    return iconButton(name, label, { on: { click } }, { bare: true });
-  }
 
   function stateNamed(name) {
     return view.get("picture").states.find((state) => state.name === name);

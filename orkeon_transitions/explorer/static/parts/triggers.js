@@ -22,7 +22,8 @@ export function triggers(ui) {
   const count = make("span", { class: "ork-quiet" });
   const rest = make("details", { class: "ork-rest" }, make("summary", {}, "Not from this state ", count), elsewhere);
   const none = make("p", { class: "ork-quiet" });
-  const card = cardOf("Triggers", {}, here, none, rest);
+  const past = make("p", { class: "ork-quiet ork-past" });
+  const card = cardOf("Triggers", {}, past, here, none, rest);
   const drawHere = following(here, ({ name }) => name, entry);
   const drawElsewhere = following(elsewhere, ({ name }) => name, entry);
   let toggled = false;
@@ -30,7 +31,7 @@ export function triggers(ui) {
 
   // Whatever comes back, the click was heard.
   view.watch(["log", "now", "position"], () => (pending = null));
-  view.watch(["triggers", "can", "now", "page", "log"], draw);
+  view.watch(["triggers", "can", "now", "log", "position"], draw);
   view.hear(() => {
     pending = null;
     draw();
@@ -43,11 +44,17 @@ export function triggers(ui) {
     // The one with the focus may move between the two lists, or go: then the focus goes to the next best one.
     const lost = [drawHere(mine), drawElsewhere(others)].some(Boolean);
     change(card, { hidden: !all.length && !view.get("can").fire });
+    change(past, { hidden: !all.length || view.get("can").fire, text: pastWords() });
     change(none, { text: view.get("now").ended ? "The machine has ended." : "No trigger leads on from here.", hidden: mine.length > 0 });
     change(rest, { hidden: !others.length });
     change(count, { text: `(${others.length})` });
     if (!toggled) rest.open = others.length <= FEW;
     if (lost) (card.querySelector(".ork-trigger:not([aria-disabled])") ?? ui.stateName).focus({ preventScroll: true });
+  }
+
+  function pastWords() {
+    const { at, last } = view.get("position");
+    return at < last ? "What could be fired at this step." : "What this state knows; it is only looked at here.";
   }
 
   function entry({ name }) {
@@ -74,8 +81,11 @@ export function triggers(ui) {
         "aria-disabled": goes && !busy ? null : "true",
         "aria-busy": pending === name || busy?.trigger === name ? "true" : null,
       });
-      sign.toggleAttribute("hidden", trigger.permitted);
-      change(kind, { text: KINDS[trigger.kind] ?? "", hidden: trigger.permitted || trigger.elsewhere || !trigger.kind });
+      const here = view.get("can").fire;
+      sign.toggleAttribute("hidden", trigger.permitted || !here);
+      change(button, { "data-next": Boolean(trigger.next) });
+      const words = trigger.next ? "taken next" : trigger.permitted || trigger.elsewhere ? "" : (KINDS[trigger.kind] ?? "");
+      change(kind, { text: words, hidden: !words });
       change(target, { text: ways.length ? `→ ${ways.length > 2 ? `${ways.length} states` : ways.join(", ")}` : "", hidden: trigger.elsewhere });
       const reason = trigger.permitted ? null : trigger.why;
       change(why, { text: [ways.length ? `Leads to ${ways.join(" or ")}.` : null, reason, trigger.description].filter(Boolean).join(" ") });
@@ -84,6 +94,7 @@ export function triggers(ui) {
     return [make("li", {}, button, why), update];
 
     function fire() {
+      if (now.next) return ui.seek(view.get("position").at + 1);
       if (!view.get("can").fire || pending) return;
       pending = name;
       ui.beforeFiring();
