@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from orkeon_transitions import load_crew
+from orkeon_transitions.errors import CrewDefinitionError
 
 README = Path(__file__).parent.parent / "README.md"
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.DOTALL | re.MULTILINE
 )
-SNIPPETS = list(BLOCK.finditer(README.read_text(encoding="utf-8")))
+TEXT = README.read_text(encoding="utf-8")
+SNIPPETS = list(BLOCK.finditer(TEXT))
+YAML = list(re.finditer(r"^```yaml\n(?P<text>.*?)^```", TEXT, re.DOTALL | re.MULTILINE))
+(CREW,) = (block["text"] for block in YAML if block["text"].startswith("name: "))
 
 
 def line_of(snippet: re.Match[str]) -> int:
@@ -22,7 +26,9 @@ def line_of(snippet: re.Match[str]) -> int:
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: f"line {line_of(snippet)}")
 def test_snippet_prints_what_the_readme_says(snippet, tmp_path, monkeypatch, capsys):
+    """In a folder that has the crew file which is explained there."""
     monkeypatch.chdir(tmp_path)
+    Path("crew.yaml").write_text(CREW, encoding="utf-8")
     code = compile(snippet["code"], f"README.md, line {line_of(snippet)}", "exec", dont_inherit=True)
     exec(code, {"__name__": "__readme__"})
     assert capsys.readouterr().out == (snippet["output"] or "")
@@ -31,15 +37,24 @@ def test_snippet_prints_what_the_readme_says(snippet, tmp_path, monkeypatch, cap
 def test_the_crew_file_that_is_explained_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("sources").mkdir()
-    text = re.search(
-        r"^```yaml\n(name: .*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
-    Path("crew.yaml").write_text(text[1], encoding="utf-8")
+    Path("crew.yaml").write_text(CREW, encoding="utf-8")
     crew = load_crew("crew.yaml", strict=True)
     assert not crew.findings
     result = crew.run_sync(inputs={"topic": "parsers"})
     assert result.success
     assert Path("reports", "report.md").is_file()
+
+
+def test_what_is_no_whole_file_is_said_to_be_a_fragment_and_has_known_keys():
+    fragments = [block for block in YAML if block["text"] != CREW]
+    assert fragments
+    for fragment in fragments:
+        assert "fragment:" in TEXT[: fragment.start()].rstrip()[-20:], f"line {line_of(fragment)}"
+        try:
+            load_crew(fragment["text"], strict=True)
+        except CrewDefinitionError as error:  # it lacks what stands elsewhere
+            told = [str(problem) for problem in error.problems]
+            assert not [words for words in told if "unknown key" in words], told
 
 
 def test_there_are_snippets_and_outputs():
