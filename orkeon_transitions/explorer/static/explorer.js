@@ -4,7 +4,7 @@
 // one file, and the server gives browsers the same one. So each top-level name is used once, imports name what
 // they want, and only this module has a default export.
 
-import { make } from "./parts/dom.js";
+import { make, unseen } from "./parts/dom.js";
 import { View } from "./parts/view.js";
 import { Tooltip } from "./parts/tooltip.js";
 import { header } from "./parts/header.js";
@@ -35,7 +35,7 @@ function render({ model, el }) {
     beforeFiring: () => {},
     machineChosen: null,
     stateName: null,
-    title: el.closest(".orkeon-page") ? "h1" : "h2", // in a notebook, others have written headings above it
+    heading: (depth, words) => make(`h${depth + (el.closest(".orkeon-page") ? 0 : 1)}`, { class: `ork-h${depth}`, text: words }),
   };
   const frame = make("div", { class: "ork-frame" });
   root.prepend(frame, live);
@@ -63,7 +63,7 @@ function pageOf(page, ui) {
   if (page === "problems") return [top(notices(ui)), problems(ui)];
   if (page === "loading") return [top(header(ui), notices(ui)), make("p", { class: "ork-loading", role: "status", text: "Opening …" })];
   const beside = [stateNow(ui), triggers(ui), form(ui), gauges(ui)];
-  const past = make("section", { class: "ork-card ork-history", "aria-label": "History" }, timeline(ui), log(ui));
+  const past = make("section", { class: "ork-card ork-history", "aria-label": "History" }, unseen(ui.heading(2, "History")), timeline(ui), log(ui));
   if (page !== "crew") return [top(header(ui), notices(ui)), stage(ui), make("div", { class: "ork-side" }, machines(ui), ...beside), past];
   return [top(header(ui), notices(ui), crewBar(ui)), machines(ui), tabs(ui), make("div", { class: "ork-side" }, ...beside), past];
 }

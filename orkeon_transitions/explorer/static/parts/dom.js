@@ -88,6 +88,12 @@ export function roving(container, selector) {
   };
 }
 
+/** Lets an element be for screen readers only. */
+export function unseen(element) {
+  element.classList.add("ork-unseen");
+  return element;
+}
+
 const ICONS = {
   undo: "M5.5 3 2 6.5 5.5 10M2.5 6.5H10a4 4 0 0 1 0 8H6",
   reset: "M13.5 8a5.5 5.5 0 1 1-1.7-4M13.5 1.5v3h-3",

@@ -11,7 +11,7 @@ export function form(ui) {
   const fields = make("div", { class: "ork-fields" });
   const defaults = make("button", { type: "button", class: "ork-link", text: "Defaults", on: { click: toDefaults } });
   const words = make("p", { class: "ork-quiet" });
-  const card = cardOf("Guards", { extra: defaults }, words, fields);
+  const card = cardOf(ui, "Guards", { extra: defaults }, words, fields);
   const draw = following(fields, ({ name, type }) => `${name} ${type}`, entry);
 
   ui.beforeFiring = () => {

@@ -11,7 +11,7 @@ export function gauges(ui) {
   const list = make("ul", { class: "ork-gauges" });
   const reset = make("button", { type: "button", class: "ork-button", text: "Reset the breaker", on: { click: () => view.send("reset_breaker") } });
   const state = make("span", { class: "ork-tag" });
-  const card = cardOf("Circuit breaker", { extra: state }, list, reset);
+  const card = cardOf(ui, "Circuit breaker", { extra: state }, list, reset);
   const ticks = new Set();
   const draw = following(list, ({ limit }) => limit, gauge);
   view.watch(["gauges", "can", "page"], () => {

@@ -6,7 +6,7 @@ const FORMATS = { png: "PNG", svg: "SVG", jsonl: "JSON lines" };
 
 export function header(ui) {
   const { view } = ui;
-  const name = make(ui.title);
+  const name = ui.heading(1);
   const words = make("p", { class: "ork-quiet" });
   const remark = make("p", { class: "ork-quiet ork-remark" });
   const undo = iconButton("undo", "Undo", { on: { click: () => act("undo") } });

@@ -24,7 +24,7 @@ export function machines(ui) {
   const { view } = ui;
   const list = make("ul", { class: "ork-machines" });
   const count = make("span", { class: "ork-quiet" });
-  const card = cardOf("Machines", { extra: count, class: "ork-card ork-panel ork-machine-list" }, list);
+  const card = cardOf(ui, "Machines", { extra: count, class: "ork-card ork-panel ork-machine-list" }, list);
   const draw = following(list, ({ id }) => id, entry);
   const oneStop = roving(list, "button");
   view.watch(["machines", "page"], () => {
@@ -32,7 +32,7 @@ export function machines(ui) {
     const crew = view.get("page") === "crew";
     const heading = crew ? "Tasks" : "Machines";
     change(card, { hidden: crew ? !all.length : all.length < 2, "aria-label": heading });
-    change(card.querySelector("h3"), { text: heading });
+    change(card.querySelector(".ork-h2"), { text: heading });
     const done = all.filter(({ status }) => status === "completed").length;
     change(count, { text: crew ? `${done} of ${all.length} completed` : String(all.length) });
     draw(all);

@@ -4,12 +4,11 @@ import { change, make } from "./dom.js";
 import { marksOf } from "./state_list.js";
 
 /** A card with a heading; `extra` stands beside that. */
-export function cardOf(heading, { extra = null, level = "h3", ...attributes } = {}, ...content) {
-  const title = make(level, { text: heading });
+export function cardOf(ui, heading, { extra = null, ...attributes } = {}, ...content) {
   return make(
     "section",
     { class: "ork-card ork-panel", "aria-label": heading, ...attributes },
-    make("header", {}, title, extra),
+    make("header", {}, ui.heading(2, heading), extra),
     ...content,
   );
 }
@@ -19,7 +18,7 @@ export function stateNow(ui) {
   const name = make("p", { class: "ork-state-name", tabindex: -1 });
   const marks = make("span", { class: "ork-quiet" });
   const words = make("p", { class: "ork-quiet" });
-  const card = cardOf("State", { extra: marks, class: "ork-card ork-panel ork-state-now" }, name, words);
+  const card = cardOf(ui, "State", { extra: marks, class: "ork-card ork-panel ork-state-now" }, name, words);
   let told = null;
   view.watch(["now", "picture", "page"], () => {
     const { state, ended, degraded, visits } = view.get("now");

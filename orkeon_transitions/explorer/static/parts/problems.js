@@ -5,7 +5,7 @@ import { counted } from "./words.js";
 
 export function problems(ui) {
   const { view } = ui;
-  const heading = make(ui.title);
+  const heading = ui.heading(1);
   const again = iconButton("reset", "Read the file again", { on: { click: () => view.send("reload") } });
   const words = make("p", { class: "ork-quiet", text: "Mend the file and read it again: this page then shows what is in it." });
   const list = make("ol", { class: "ork-problems" });

@@ -1,6 +1,6 @@
 // The machine's picture: laid out once, marked with where it is and was, with a list of its states beside it.
 
-import { change, icon, iconButton, make } from "./dom.js";
+import { change, icon, iconButton, make, unseen } from "./dom.js";
 import { Drawing, lensTools } from "./drawing.js";
 import { StateCard } from "./state_card.js";
 import { StateList } from "./state_list.js";
@@ -43,7 +43,7 @@ export function stage(ui) {
   const tools = lensTools(ui, drawing, followButton);
   drawing.canvas.append(notice, card.element, tools);
   const body = make("div", { class: "ork-stage-body" }, list.element, drawing.canvas);
-  const section = make("section", { class: "ork-card ork-stage", "aria-label": "Diagram" }, toolbar, body);
+  const section = make("section", { class: "ork-card ork-stage", "aria-label": "Diagram" }, unseen(ui.heading(2, "Diagram")), toolbar, body);
   hoverWords();
 
   view.watch(["picture"], showPicture);

@@ -58,6 +58,6 @@ export class StateCard {
           : make("button", { type: "button", class: "ork-link", text: label(other), on: { click: () => this.#choose(other, { go: true }) } });
       return make("li", {}, make("span", { class: "ork-code", text: arrow.triggers.join(", ") }), ` ${end} `, name);
     });
-    return make("div", {}, make("h4", { text: title }), make("ul", { class: "ork-ways" }, ...rows));
+    return make("div", {}, this.#ui.heading(3, title), make("ul", { class: "ork-ways" }, ...rows));
   }
 }

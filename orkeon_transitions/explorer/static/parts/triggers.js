@@ -1,7 +1,7 @@
 // A button for each trigger. One that is not permitted says why, and can be tried all the same: the refusal is
 // what one came to see, and it stands in the log.
 
-import { change, following, icon, make } from "./dom.js";
+import { change, following, icon, make, unseen } from "./dom.js";
 import { cardOf } from "./panel.js";
 
 const FEW = 16; // triggers without a row here that are shown at once
@@ -23,7 +23,7 @@ export function triggers(ui) {
   const rest = make("details", { class: "ork-rest" }, make("summary", {}, "Not from this state ", count), elsewhere);
   const none = make("p", { class: "ork-quiet" });
   const past = make("p", { class: "ork-quiet ork-past" });
-  const card = cardOf("Triggers", {}, past, here, none, rest);
+  const card = cardOf(ui, "Triggers", {}, past, here, none, rest);
   const drawHere = following(here, ({ name }) => name, entry);
   const drawElsewhere = following(elsewhere, ({ name }) => name, entry);
   let toggled = false;
@@ -59,7 +59,8 @@ export function triggers(ui) {
 
   function entry({ name }) {
     let now = null;
-    const why = make("span", { id: `${ui.id}-why-${name}`, class: "ork-why" });
+    const why = unseen(make("span", { id: `${ui.id}-why-${name}` }));
+    why.classList.add("ork-why");
     const sign = icon("lock");
     const target = make("span", { class: "ork-trigger-to", "aria-hidden": "true" });
     const kind = make("span", { class: "ork-tag", "aria-hidden": "true" });
