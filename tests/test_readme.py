@@ -9,29 +9,21 @@ import pytest
 
 from orkeon_transitions import load_crew
 from orkeon_transitions.errors import CrewDefinitionError
+from tests.snippets import printed_by, snippets
 
 README = Path(__file__).parent.parent / "README.md"
-BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.DOTALL | re.MULTILINE
-)
 TEXT = README.read_text(encoding="utf-8")
-SNIPPETS = list(BLOCK.finditer(TEXT))
-YAML = list(re.finditer(r"^```yaml\n(?P<text>.*?)^```", TEXT, re.DOTALL | re.MULTILINE))
-(CREW,) = (block["text"] for block in YAML if block["text"].startswith("name: "))
+SNIPPETS = snippets(README, "python")
+YAML = snippets(README, "yaml")
+(CREW,) = (block.text for block in YAML if block.text.startswith("name: "))
 
 
-def line_of(snippet: re.Match[str]) -> int:
-    return snippet.string.count("\n", 0, snippet.start()) + 1
-
-
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: f"line {line_of(snippet)}")
-def test_snippet_prints_what_the_readme_says(snippet, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: f"line {snippet.line}")
+def test_snippet_prints_what_the_readme_says(snippet, tmp_path, monkeypatch):
     """In a folder that has the crew file which is explained there."""
     monkeypatch.chdir(tmp_path)
     Path("crew.yaml").write_text(CREW, encoding="utf-8")
-    code = compile(snippet["code"], f"README.md, line {line_of(snippet)}", "exec", dont_inherit=True)
-    exec(code, {"__name__": "__readme__"})
-    assert capsys.readouterr().out == (snippet["output"] or "")
+    assert printed_by(snippet) == (snippet.output or "")
 
 
 def test_the_crew_file_that_is_explained_runs(tmp_path, monkeypatch):
@@ -46,12 +38,12 @@ def test_the_crew_file_that_is_explained_runs(tmp_path, monkeypatch):
 
 
 def test_what_is_no_whole_file_is_said_to_be_a_fragment_and_has_known_keys():
-    fragments = [block for block in YAML if block["text"] != CREW]
+    fragments = [block for block in YAML if block.text != CREW]
     assert fragments
     for fragment in fragments:
-        assert "fragment:" in TEXT[: fragment.start()].rstrip()[-20:], f"line {line_of(fragment)}"
+        assert "fragment:" in "\n".join(TEXT.splitlines()[: fragment.line - 1]).rstrip()[-20:], str(fragment)
         try:
-            load_crew(fragment["text"], strict=True)
+            load_crew(fragment.text, strict=True)
         except CrewDefinitionError as error:  # it lacks what stands elsewhere
             told = [str(problem) for problem in error.problems]
             assert not [words for words in told if "unknown key" in words], told
@@ -59,7 +51,7 @@ def test_what_is_no_whole_file_is_said_to_be_a_fragment_and_has_known_keys():
 
 def test_there_are_snippets_and_outputs():
     assert len(SNIPPETS) > 10
-    assert sum(snippet["output"] is not None for snippet in SNIPPETS) > 8
+    assert sum(snippet.output is not None for snippet in SNIPPETS) > 8
 
 
 def test_pictures_and_commands_are_there():
