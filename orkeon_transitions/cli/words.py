@@ -61,9 +61,17 @@ def work_done(result: CrewResult) -> tuple[str, ...]:
     """How many tasks, model requests and tool calls a run had."""
     return (
         counted(len(result.tasks), "task"),
-        counted(result.usage.requests, "model request"),
+        _requests(result.usage.requests, result.usage.failed_requests),
         counted(result.usage.tool_calls, "tool call"),
     )
+
+
+def _requests(number: int, failed: int) -> str:
+    """`3 model requests`, `3 model requests, 1 failed`."""
+    words = counted(number, "model request")
+    if not failed:
+        return words
+    return f"{words}, {failed} failed"
 
 
 def decided(decision: Decision) -> str:

@@ -36,7 +36,8 @@ def test_a_server_alone_is_asked_for_the_model_of_the_file(orkeon, folder):
 def test_what_a_run_took_is_in_its_document(orkeon):
     with ModelServer(says("Hello")) as server:
         document = orkeon("run", "crew.yaml", "--model", "openai:x", "--base-url", server.url, "--json").json
-    usage = {"requests": 1, "input_tokens": 10, "output_tokens": 5, "tool_calls": 0, "usd": 0.0}
+    usage = {"requests": 1, "failed_requests": 0, "input_tokens": 10, "output_tokens": 5}
+    usage |= {"tool_calls": 0, "usd": 0.0}
     assert document["usage"] == document["tasks"][0]["usage"] == usage
 
 
@@ -69,6 +70,7 @@ def test_a_server_that_fails_is_one_sentence(orkeon, monkeypatch):
     assert "Traceback" not in done.out + done.err
     assert KEY not in done.out + done.err
     assert len(server.asked) == 2
+    assert "(1 task, 2 model requests, 2 failed, 0 tool calls)" in done.out
 
 
 def test_a_server_that_is_not_there_is_one_sentence(orkeon):
