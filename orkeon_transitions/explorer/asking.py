@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition.models import SAME_STATE
@@ -10,21 +9,21 @@ from orkeon_transitions.explorer.workers import settled
 
 if TYPE_CHECKING:
     from orkeon_transitions.definition import MachineDefinition
+    from orkeon_transitions.explorer.forms import Form
     from orkeon_transitions.runtime.base import MachineBase
 
 
-async def triggers_of(
-    machine: MachineBase[Any, Any], context: Any, payload: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+async def triggers_of(machine: MachineBase[Any, Any], form: Form) -> list[dict[str, Any]]:
     """The triggers of a machine as the page shows them: those of its state first.
 
-    Guards are asked, so it may take long.
+    Guards are asked, with what the form holds, so it may take long.
     """
     definition, state = machine.definition, machine.snapshot().state
     here = definition.triggers_from(state)
     shown = []
     for name in here:
         asked: Any = machine
+        context, payload = form.given(machine, name)
         refusal = await settled(asked.why_not(name, context, **payload))
         shown.append(
             {

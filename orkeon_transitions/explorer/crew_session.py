@@ -29,13 +29,13 @@ class CrewSession(Session):
     def __init__(self, watch: CrewWatch) -> None:
         super().__init__()
         self.watch = watch
-        self._scenery = Scenery(machine_definition(MACHINE))
+        self._scenery = Scenery(machine_definition(MACHINE), self.refresh)
         self._selected = next(iter(watch.lines), None)
         # Whether a person has chosen the task; until then it is the one that moved last.
         self._is_chosen = False
         self._at: int | None = None
         self._window: Rows | None = None
-        self._publish({"page": "crew", "picture": self._scenery.trait})
+        self._publish({"page": "crew"})
         self._pulse = Pulse(self.refresh)
         self._unsubscribe = watch.subscribe(self._pulse.want)
         self.refresh()
@@ -88,6 +88,7 @@ class CrewSession(Session):
         window = self._window
         return {
             "title": self._title(line),
+            "picture": self._scenery.trait,
             "now": now_of(shown, at, self._scenery, problem=_problem(line)),
             "triggers": table_of(self._scenery.definition, shown.state(at), taken=shown.taken_next(at)),
             "gauges": [] if line is None else self._gauges(line, position),

@@ -1,65 +1,61 @@
-"""What the guards judge, as a form: switches for a definition alone, typed fields for a context's model."""
+"""What the guards judge, as a form: switches for a definition alone, typed fields for a context's class.
+
+A form belongs to one run. It is asked with the machine as it is then, whose own values it shows where a
+person has given none.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from orkeon_transitions.definition import MachineDefinition, nearest
+from orkeon_transitions.runtime import TriggerEvent
 
-FieldType = Literal["boolean", "integer", "number", "string", "choice", "json"]
+Kind = Literal["typed", "switches", "none"]
+Given = tuple[Any, dict[str, Any]]
+NOTHING: Given = (None, {})
 
 
 class BadValueError(ValueError):
-    """A value that a field does not take."""
+    """A value that a field does not take, or a field that there is not."""
 
 
-class Form(ABC):
-    """The fields of a form, and what the guards are given for them."""
+class Form:
+    """The fields of a form, and what a trigger is fired with for them. This one has no field."""
 
-    kind: Literal["typed", "switches", "none"] = "none"
+    kind: ClassVar[Kind] = "none"
 
-    @abstractmethod
-    def fields(self) -> list[dict[str, Any]]:
+    def begin(self, machine: Any) -> None:
+        """Gives a fresh machine what the form holds for it."""
+
+    def fields(self, machine: Any) -> list[dict[str, Any]]:  # noqa: ARG002 (for those that have fields)
         """The fields as the page shows them."""
+        return []
 
-    @abstractmethod
-    def set(self, name: str, value: Any) -> None:
-        """Gives a field a value; one that does not fit is kept with what is wrong with it.
+    def set(self, machine: Any, name: str, value: Any) -> None:  # noqa: ARG002 (for those that have fields)
+        """Gives a field a value; one that does not fit is shown with what is wrong with it.
 
         Raises:
             BadValueError: There is no such field.
         """
-
-    @abstractmethod
-    def given(self, values: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """What a trigger is fired with: the context, and the payload.
-
-        Args:
-            values: Values that count for this once.
-
-        Raises:
-            BadValueError: A field has no value that fits.
-        """
-
-
-class NoForm(Form):
-    """A form without a field."""
-
-    def fields(self) -> list[dict[str, Any]]:
-        """None."""
-        return []
-
-    def set(self, name: str, value: Any) -> None:  # noqa: ARG002 (there is no field to set)
-        """Refuses every name."""
         raise BadValueError(f"there is no field '{name}'")
 
-    def given(self, values: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Nothing."""
-        if values:
-            raise BadValueError(f"there is no field '{next(iter(values))}'")
-        return None, {}
+    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:  # noqa: ARG002
+        """The context and the payload of a trigger.
+
+        Args:
+            machine: The machine.
+            trigger: What is to be fired.
+            values: Values of fields that count for this once; None: the trigger is only asked about, so what
+                does not fit is passed over.
+
+        Raises:
+            BadValueError: A value does not fit, or there is no such field.
+        """
+        for name in values or {}:
+            raise BadValueError(f"there is no field '{name}'")
+        return NOTHING
 
 
 class Switches(Form):
@@ -68,7 +64,7 @@ class Switches(Form):
     Everything is allowed at first: a guard says yes, one that only forbids says no.
     """
 
-    kind = "switches"
+    kind: ClassVar[Kind] = "switches"
 
     def __init__(self, definition: MachineDefinition) -> None:
         wanted = {name: True for row in definition.transitions for name in row.conditions}
@@ -78,44 +74,42 @@ class Switches(Form):
         self._errors: dict[str, str] = {}
         self._words = definition.guards
 
-    def fields(self) -> list[dict[str, Any]]:
+    def fields(self, machine: Any) -> list[dict[str, Any]]:  # noqa: ARG002 (a switch stands for itself)
         """A boolean field for each guard."""
         return [
-            {
-                "name": name,
-                "label": self._words.get(name) or name.replace("_", " "),
-                "type": "boolean",
-                "required": True,
-                "value": value,
-                "default": self._defaults[name],
-                "choices": None,
-                "description": f"What the guard '{name}' answers",
-                "error": self._errors.get(name),
-            }
+            field(
+                name,
+                "boolean",
+                value,
+                self._defaults[name],
+                label=self._words.get(name),
+                description=f"What the guard '{name}' answers",
+                error=self._errors.get(name),
+            )
             for name, value in self._values.items()
         ]
 
-    def set(self, name: str, value: Any) -> None:
-        """Turns a switch."""
+    def set(self, machine: Any, name: str, value: Any) -> None:  # noqa: ARG002 (a switch stands for itself)
+        """Turns a switch; null sets it back."""
         self._check(name)
-        if isinstance(value, bool):
+        self._errors.pop(name, None)
+        if value is None:
+            self._values[name] = self._defaults[name]
+        elif isinstance(value, bool):
             self._values[name] = value
-            self._errors.pop(name, None)
         else:
             self._errors[name] = "a switch is on or off"
 
-    def given(self, values: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:  # noqa: ARG002
         """The switches as the context."""
         for name, value in (values or {}).items():
             self._check(name)
             if not isinstance(value, bool):
-                raise BadValueError(f"'{name}' is a switch: on or off")
+                raise BadValueError(f"'{name}' is a switch: it is on or off")
         return {**self._values, **(values or {})}, {}
 
     def _check(self, name: str) -> None:
-        if name not in self._defaults:
-            near = nearest(name, self._defaults)
-            raise BadValueError(f"there is no guard '{name}'" + (f", did you mean '{near}'?" if near else ""))
+        fitting(name, self._defaults, "guard")
 
 
 class Switch:
@@ -126,12 +120,50 @@ class Switch:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __call__(self, event: Any) -> bool:
+    def __call__(self, event: TriggerEvent) -> bool:
         """Looks at the switch."""
         return bool(event.context[self._name])
 
 
-def form_for(definition: MachineDefinition) -> Form:
-    """The switches of a definition; no form if it has no guard."""
-    form = Switches(definition)
-    return form if form.fields() else NoForm()
+def fitting(name: str, names: Mapping[str, Any], what: str) -> None:
+    """Refuses a name that there is not.
+
+    Raises:
+        BadValueError: With the nearest name.
+    """
+    if name not in names:
+        near = nearest(name, names)
+        meant = f", did you mean '{near}'?" if near else ""
+        raise BadValueError(f"there is no {what} '{name}'{meant}")
+
+
+def field(
+    name: str,
+    kind: str,
+    value: Any,
+    default: Any,
+    *,
+    label: str | None = None,
+    description: str | None = None,
+    error: str | None = None,
+    required: bool = True,
+    choices: list[Any] | None = None,
+) -> dict[str, Any]:
+    """A field as the page shows it."""
+    return {
+        "name": name,
+        "label": label or words_of(name),
+        "type": kind,
+        "required": required,
+        "value": value,
+        "default": default,
+        "choices": choices,
+        "description": description,
+        "error": error,
+    }
+
+
+def words_of(name: str) -> str:
+    """A name in words: `Max retries` of `max_retries`."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]

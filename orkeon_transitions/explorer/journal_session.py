@@ -91,7 +91,7 @@ class JournalSession(Session):
 
     def _scenery(self, chapter: Chapter) -> Scenery:
         if chapter.definition not in self._sceneries:
-            self._sceneries[chapter.definition] = Scenery(chapter.definition)
+            self._sceneries[chapter.definition] = Scenery(chapter.definition, self._show_chapter)
         return self._sceneries[chapter.definition]
 
     def _title(self, chapter: Chapter | None) -> dict[str, Any]:

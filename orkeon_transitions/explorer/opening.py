@@ -19,7 +19,9 @@ from orkeon_transitions.explorer.machine_session import MachineSession
 from orkeon_transitions.explorer.problems_session import ProblemsSession
 from orkeon_transitions.explorer.reloading import ReloadingSession
 from orkeon_transitions.explorer.session import Session
-from orkeon_transitions.machines import machine_definition, machine_names
+from orkeon_transitions.graph import GraphRunner, StateGraph
+from orkeon_transitions.machines import machine_names
+from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
 from orkeon_transitions.store.records import begins_a_record, parse_line
 from orkeon_transitions.store.replay import is_store_url
 
@@ -42,8 +44,9 @@ def open_session(
     A file that has problems is opened as well: the session shows them, and `{"do": "reload"}` reads it again.
 
     Args:
-        subject: A `MachineDefinition`, a `Crew`; the name of a machine or of a crew that ships; the path of a
-            machine file, a crew file or a folder of them, or a journal; a store's URL; a machine's text.
+        subject: A machine, which is followed and fired itself; a `MachineDefinition`, `StateGraph`,
+            `GraphRunner` or `Crew`; the name of a machine or of a crew that ships; the path of a machine
+            file, a crew file or a folder of them, or a journal; a store's URL; a machine's text.
         machine: For a journal: what was allowed, as a definition, a name or a file.
         machine_id: For a journal of several machines: the one that is shown first.
         **options: Those of `MachineSession`.
@@ -52,7 +55,9 @@ def open_session(
         OrkeonError: There is no such file, machine or journal.
         TypeError: It is nothing that can be shown.
     """
-    if isinstance(subject, MachineDefinition):
+    if isinstance(subject, StateGraph | GraphRunner):
+        subject = subject.definition() if isinstance(subject, StateGraph) else subject.definition
+    if isinstance(subject, MachineDefinition | StateMachine | AsyncStateMachine):
         return MachineSession(subject, **options)
     if isinstance(subject, CrewWatch):
         return CrewSession(subject)
@@ -65,7 +70,7 @@ def open_session(
         )
     named = os.fspath(subject)
     if named in machine_names():
-        return MachineSession(machine_definition(named), **options)
+        return MachineSession(named, **options)
     if named in example_names():
         return CrewSession(CrewWatch(load_crew(named)))
     opens = _way_to_open(named, machine, machine_id, options)

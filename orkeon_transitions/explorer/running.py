@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from orkeon_transitions.explorer.makers import Maker
@@ -18,68 +19,103 @@ from orkeon_transitions.facts import (
     error_text,
 )
 from orkeon_transitions.runtime.naming import text_of
+from orkeon_transitions.store.records import fact_line, recording_line
+
+MOST_STEPS = 20_000
 
 
 class Run:
     """A machine and its way so far.
 
-    It is the machine's commit hook, so that it knows how the machine was after each step: undoing takes
-    another machine from there.
+    Of a machine that the session has made, it is the commit hook, so that it knows how the machine was after
+    each step. A machine of the user's is listened to. Undoing takes another machine, made from a snapshot.
+
+    Args:
+        maker: Makes the machines.
+        changed: Called after each fact, in the thread that has made it.
+        live: A machine of the user's, to be followed.
 
     Attributes:
         machine: The machine; another one after an undo.
         form: What its guards judge.
         way: What has happened.
         problem: What a callback raised, or None.
+        is_followed: Whether the machine is the user's own.
+        lines: The journal's lines, each with the number of steps that had been made when it was written.
     """
 
-    def __init__(self, maker: Maker) -> None:
+    def __init__(self, maker: Maker, changed: Callable[[], None], live: Any = None) -> None:
         self._maker = maker
+        self._changed = changed
+        self._failure: BaseException | None = None
+        self._unsubscribes: list[Callable[[], None]] = []
         self.form = maker.form()
         self.problem: dict[str, str] | None = None
-        self._failure: BaseException | None = None
-        self.machine: Any = maker.make(self)
-        self._listen()
+        self.is_followed = live is not None
+        self.machine: Any = maker.make(self) if live is None else live
+        if live is None:
+            self.form.begin(self.machine)
         first = self.machine.snapshot()
         self.way = Way(first.state, first.visits)
         # The machine after each step, the beginning first.
         self._snapshots = [first]
+        self.lines: list[tuple[int, bytes]] = []
+        if first.ordinal or first.trip or first.state != maker.definition.initial:
+            self.lines.append((0, recording_line(first)))
+        self._listen()
 
     def __call__(self, fact: Fact, snapshot: Snapshot) -> None:
         """Takes a fact down; the machine's commit hook."""
-        state = snapshot.state
-        match fact:
-            case TransitionResult():
-                self._snapshots.append(snapshot)
-                self.way.add(step_row(fact))
-            case TransitionFailed(error=error):
-                self._failure = error
-                self.way.add(Row("failed", None, state, state, stamp(fact.timestamp), error_text(error)))
-            case CircuitBroken(reason=reason):
-                trigger = None if fact.trigger is None else text_of(fact.trigger)
-                self.way.add(Row("broken", trigger, state, state, stamp(fact.timestamp), reason))
-                self._snapshots[-1] = snapshot
-            case BreakerReset():
-                self.way.add(Row("reset", None, state, state, stamp(fact.timestamp)))
-                self._snapshots[-1] = snapshot
+        self._take(fact, snapshot)
+
+    @property
+    def last_snapshot(self) -> Snapshot:
+        """The machine as it was after its last step."""
+        return self._snapshots[-1]
+
+    def snapshot(self, at: int) -> Snapshot:
+        """The machine as it was after so many steps."""
+        return self._snapshots[at]
 
     def copy(self, at: int) -> Any:
         """A machine as this one was after so many steps, for looking at."""
         return self._maker.make(_taken_down_by_nobody, self._snapshots[at])
 
     def undo(self) -> None:
-        """Goes on with a machine as this one was before its last step."""
+        """Goes on with a machine as this one was before its last step.
+
+        Raises:
+            Exception: The user's class cannot be restored.
+        """
         before = self.way.last - 1
-        self.machine = self._maker.make(self, self._snapshots[before])
+        undone, machine = self.way.step(before + 1), self._maker.make(self, self._snapshots[before])
+        self.forget()
+        self.machine, self.is_followed, self.problem = machine, False, None
         self._listen()
         self.way.cut(before)
         del self._snapshots[before + 1 :]
-        self.problem = None
+        self.lines = [entry for entry in self.lines if entry[0] <= before]
+        if undone.kind == "degraded" and self.way.drop_last("broken"):
+            # The trip and the move that it made are one.
+            self.lines.pop()
+
+    def forget(self) -> None:
+        """Follows the machine no more."""
+        for unsubscribe in self._unsubscribes:
+            unsubscribe()
+        self._unsubscribes.clear()
+
+    def reset_breaker(self) -> None:
+        """Gives the machine a fresh budget."""
+        self.machine.reset_circuit_breaker()
+        if self.is_followed:
+            snapshot = self.machine.snapshot()
+            self._take(BreakerReset(snapshot.state, snapshot.ordinal, snapshot.taken_at), snapshot)
 
     def tell_raised(self, trigger: str, error: BaseException) -> None:
         """Takes down what a callback raised."""
         if error is not self._failure:
-            state = self._snapshots[-1].state
+            state = self.last_snapshot.state
             self.way.add(Row("failed", trigger, state, state, stamp(), error_text(error)))
         self.tell_problem(f"'{trigger}' raised {type(error).__name__}", error_text(error))
 
@@ -87,13 +123,57 @@ class Run:
         """Says what went wrong with the last thing that was asked for."""
         self.problem = {"title": title, "text": text}
 
+    # ------------------------------------------------------------------------------------------ what it hears
     def _listen(self) -> None:
-        self.machine.on_refused(self._refused)
+        machine = self.machine
+        self._unsubscribes = [machine.on_refused(self._refused)]
+        if self.is_followed:
+            self._unsubscribes += [
+                machine.on_transition(self._followed),
+                machine.on_circuit_broken(self._followed),
+            ]
+
+    def _followed(self, fact: TransitionResult | CircuitBroken) -> None:
+        snapshot = self.machine.snapshot()
+        self._take(fact, snapshot)
+        if isinstance(fact, TransitionResult) and fact.error is not None:
+            self._take(TransitionFailed(fact.ordinal, fact.error, fact.timestamp), snapshot)
+
+    def _take(self, fact: Fact, snapshot: Snapshot) -> None:
+        state = snapshot.state
+        match fact:
+            case TransitionResult():
+                self._snapshots.append(snapshot)
+                self.way.add(step_row(fact))
+                self._forget_the_oldest()
+            case TransitionFailed(error=error):
+                self._failure = error
+                trigger = self.way.step(self.way.last).trigger if self.way.last else None
+                self.way.add(Row("failed", trigger, state, state, stamp(fact.timestamp), error_text(error)))
+            case CircuitBroken(reason=reason):
+                trigger = None if fact.trigger is None else text_of(fact.trigger)
+                where = text_of(fact.state)
+                self.way.add(Row("broken", trigger, where, where, stamp(fact.timestamp), reason))
+            case BreakerReset():
+                self.way.add(Row("reset", None, state, state, stamp(fact.timestamp)))
+                self._snapshots[-1] = snapshot
+        self.lines.append((self.way.last, fact_line(fact, snapshot)))
+        self._changed()
+
+    def _forget_the_oldest(self) -> None:
+        """A machine that is followed may run for days."""
+        if self.way.last > MOST_STEPS:
+            dropped = MOST_STEPS // 2
+            self.way.forget(dropped)
+            del self._snapshots[:dropped]
+            self.lines = [(max(0, steps - dropped), line) for steps, line in self.lines if steps > dropped]
+            self.lines.insert(0, (0, recording_line(self._snapshots[0])))
 
     def _refused(self, refusal: Refusal) -> None:
         state = text_of(refusal.state)
         trigger = None if refusal.trigger is None else text_of(refusal.trigger)
         self.way.add(Row("refused", trigger, state, state, stamp(), refusal.message))
+        self._changed()
 
 
 def _taken_down_by_nobody(fact: Fact, snapshot: Snapshot) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from orkeon_transitions.definition import MachineDefinition, check_definition
+from orkeon_transitions.errors import place_text
 from orkeon_transitions.explorer.way import Kind, Row, Way
 from orkeon_transitions.facts import TransitionResult
 from orkeon_transitions.runtime.naming import text_of
@@ -58,3 +60,18 @@ def step_row(fact: TransitionResult) -> Row:
 def stamp(moment: datetime | None = None) -> str:
     """A moment as ISO 8601 in UTC; None: now."""
     return (moment or datetime.now(UTC)).astimezone(UTC).isoformat()
+
+
+def findings_of(definition: MachineDefinition) -> list[dict[str, Any]]:
+    """What is probably a mistake in a definition, with its place."""
+    file = definition.origin.file
+    return [
+        {
+            "code": finding.code,
+            "message": f"{finding.path}: {finding.message}",
+            "place": place_text(finding.file or file, finding.line, finding.column) or None,
+            "position": None,
+        }
+        for finding in check_definition(definition)
+        if finding.severity == "warning"
+    ]

@@ -48,6 +48,8 @@ class Way:
         # Where in the rows each step is, and how many steps were made when each row was written.
         self._steps: list[int] = []
         self._positions: list[int] = []
+        # How many rows were forgotten before the first.
+        self._forgotten = 0
 
     def add(self, row: Row) -> None:
         """Adds a row."""
@@ -73,11 +75,29 @@ class Way:
         """The trigger of the step after so many; None: there is none, or a clock made it."""
         return self.step(at + 1).trigger if at < self.last else None
 
+    def forget(self, steps: int) -> None:
+        """Forgets the first so many steps and what came between; the rows that stay keep their numbers."""
+        rows = self._steps[steps]
+        self._visits = self.visits(steps)
+        self.initial = self.state(steps)
+        self._forgotten += rows
+        del self.rows[:rows]
+        self._steps = [place - rows for place in self._steps[steps:]]
+        self._positions = [position - steps for position in self._positions[rows:]]
+
     def cut(self, steps: int) -> None:
         """Forgets everything from the step after so many on."""
         if steps < self.last:
             rows = self._steps[steps]
             del self.rows[rows:], self._positions[rows:], self._steps[steps:]
+
+    def drop_last(self, kind: Kind) -> bool:
+        """Forgets the last row if it is of a kind and no step; says whether it was."""
+        if not self.rows or self.rows[-1].kind != kind or kind in STEPS:
+            return False
+        self.rows.pop()
+        self._positions.pop()
+        return True
 
     def steps(self, at: int) -> list[Row]:
         """The first so many steps."""
@@ -111,7 +131,7 @@ class Way:
 
     def _shown(self, place: int, row: Row) -> dict[str, Any]:
         return {
-            "n": place + 1,
+            "n": self._forgotten + place + 1,
             "kind": row.kind,
             "trigger": row.trigger,
             "from": row.source,
