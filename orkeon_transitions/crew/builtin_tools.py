@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from orkeon_transitions.crew.human import ASK_HUMAN
 from orkeon_transitions.crew.mounts import MOST_ENTRIES, Mounts
+from orkeon_transitions.crew.strict_json import read_json
 from orkeon_transitions.crew.tool import Tool, ToolError, tool
 
 BUILTIN_NAMES = ("file_read", "file_write", "directory_read", "json_tool", ASK_HUMAN.name)
@@ -78,11 +79,9 @@ def _is_one_line(name: str) -> bool:
 
 def _json(text: str, action: str) -> str:
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = read_json(text)
     except ValueError as error:  # also for a number with too many digits
         raise ToolError(f"no valid JSON: {error}") from None
-    except RecursionError:
-        raise ToolError("no valid JSON: nested too deep") from None
     if action == "format":
         return json.dumps(value, indent=2, ensure_ascii=False)
     if action == "keys":
@@ -90,10 +89,6 @@ def _json(text: str, action: str) -> str:
             raise ToolError(f"no object but {_kind(value)}: it has no keys")
         return "\n".join(value)
     return f"valid JSON: {_kind(value)}"
-
-
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON value")
 
 
 def _kind(value: Any) -> str:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from orkeon_transitions.crew.strict_json import DECODER
+
 Schema = Mapping[str, Any]
 
 # Of a longer text only both ends are looked at, and no more beginnings of an object than these.
@@ -17,7 +19,6 @@ MOST_READ = 40_000
 MOST_BEGINNINGS = 200
 
 _ASKED = "One JSON object and nothing else, as this JSON Schema says:"
-_DECODER = json.JSONDecoder()
 
 
 def asked_in_json(schema: Schema) -> str:
@@ -43,7 +44,7 @@ def found_object(text: str, key: str) -> dict[str, Any] | None:
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     for begins in [found.start() for found in re.finditer(r"\{", text)][:MOST_BEGINNINGS]:
         try:
-            value, _ = _DECODER.raw_decode(text, begins)
+            value, _ = DECODER.raw_decode(text, begins)
         except (ValueError, RecursionError):
             continue
         yield value

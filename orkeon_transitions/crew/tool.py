@@ -16,6 +16,7 @@ from pydantic.errors import PydanticUserError
 from typing_extensions import TypedDict
 
 from orkeon_transitions.crew.chat import ToolSpec
+from orkeon_transitions.crew.strict_json import read_json
 from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.errors import OrkeonError
 
@@ -90,10 +91,13 @@ class Tool:
     def _checked(self, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
         try:
             if isinstance(arguments, str):
+                read_json(arguments or "{}")
                 return self.arguments.validate_json(arguments or "{}")
             return self.arguments.validate_python(dict(arguments))
         except ValidationError as error:
             raise ToolError(f"wrong arguments for {self.name}: {_in_words(error)}") from error
+        except ValueError as error:
+            raise ToolError(f"wrong arguments for {self.name}: Invalid JSON: {error}") from error
 
 
 @overload
@@ -152,7 +156,7 @@ def _made(function: Callable[..., Any], name: str | None, repeatable: bool) -> T
         adapter = _arguments_of(function)
         parameters = _schema(adapter, function)
         key_parameter = _key_parameter(function)
-    except (NameError, PydanticUserError, TypeError, ValueError) as error:  # the last: it has no signature
+    except (NameError, PydanticUserError, RecursionError, TypeError, ValueError) as error:  # no signature
         raise TypeError(f"'{called}' cannot be a tool: {error}") from error
     return Tool(
         name=called,
@@ -181,7 +185,7 @@ def _arguments_of(function: Callable[..., Any]) -> TypeAdapter[dict[str, Any]]:
             continue
         fields[parameter.name] = Required[hint] if wanted else NotRequired[hint]
     # A typed dictionary, not a model: parameters may have any name (`schema`, `copy`, `_private`).
-    shape = with_config(ConfigDict(extra="forbid"))(TypedDict("Arguments", fields))  # type: ignore[operator]  # mypy wants the fields written out
+    shape = with_config(ConfigDict(extra="forbid", allow_inf_nan=False))(TypedDict("Arguments", fields))  # type: ignore[operator]  # mypy wants the fields written out
     return TypeAdapter(shape)
 
 

@@ -63,7 +63,10 @@ def _misfits(schema: Any, value: Any) -> list[str]:
 
     # A registry of its own: nothing is fetched from anywhere.
     errors = Draft202012Validator(schema, registry=Registry()).iter_errors(value)
-    return [f"at {error.json_path}: {_short(error.message)}" for error in islice(errors, MOST_PROBLEMS)]
+    try:
+        return [f"at {error.json_path}: {_short(error.message)}" for error in islice(errors, MOST_PROBLEMS)]
+    except RecursionError:
+        return ["it is nested too deep to be held against its schema"]
 
 
 def _short(message: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from orkeon_transitions.crew.checks.references import schema_problems
 from orkeon_transitions.crew.checks.rules import Rule
+from orkeon_transitions.crew.strict_json import read_json
 from orkeon_transitions.definition.fields import (
     Block,
     read_block,
@@ -149,8 +151,8 @@ def _schema(source: Source, value: Any, path: Path) -> Mapping[str, Any] | None:
     """A JSON Schema, written as a mapping or as JSON text."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
+            value = read_json(value)
+        except ValueError as error:
             source.problem(path, f"is no JSON: {error}")
             return None
     if not isinstance(value, dict):
@@ -161,37 +163,10 @@ def _schema(source: Source, value: Any, path: Path) -> Mapping[str, Any] | None:
     except (TypeError, ValueError, RecursionError) as error:
         source.problem(path, f"must be a JSON Schema, which is JSON data: {error}")
         return None
-    for problem in _schema_problems(plain):
+    for problem in schema_problems(plain):
         source.problem(path, problem)
         return None
     return plain
-
-
-def _schema_problems(schema: dict[str, Any]) -> Iterator[str]:
-    for reference in _references(schema):
-        if not (isinstance(reference, str) and reference.startswith("#")):
-            yield f"refers to {reference!r}: nothing is fetched, so a reference begins with '#'"
-    try:
-        from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 - optional
-    except ImportError:
-        # Whoever runs the crew is told that it is missing.
-        return
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        yield f"is no JSON Schema: at {error.json_path}: {error.message[:200]}"
-
-
-def _references(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if key in {"$ref", "$dynamicRef"}:
-                yield inner
-            else:
-                yield from _references(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _references(inner)
 
 
 _READERS: Mapping[str, Callable[[Block, str], Any]] = {

@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
+
+from orkeon_transitions.crew.strict_json import read_json
 
 # An output is handed on to other agents: one that is longer is a runaway, unless a rule allows more.
 MOST_OUTPUT = 500_000
@@ -122,11 +124,4 @@ def json_of(text: str) -> Any:
     Raises:
         ValueError: It is none.
     """
-    try:
-        return json.loads(unfenced(text), parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("it is nested too deep") from None
-
-
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON value")
+    return read_json(unfenced(text))

@@ -7,7 +7,9 @@ What a server or that package throws comes out as one of two: `ToolError`, which
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -18,6 +20,7 @@ from typing import Any
 import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
+from pydantic import ValidationError
 
 from orkeon_transitions.crew.mcp.block import McpServer, expanded, given_to, keys_of
 from orkeon_transitions.crew.mcp.http import http_client
@@ -31,6 +34,17 @@ MOST_TOOLS = 1_000
 MOST_DESCRIPTION = 4_000
 # With these codes a server answers that the question was wrong.
 _ANSWERS = frozenset({types.INVALID_PARAMS, types.METHOD_NOT_FOUND, types.INVALID_REQUEST})
+
+
+# What the package says of a message that it cannot read: pages about each kind that it could have been.
+_FOREIGN = re.compile(r"\bvalidation errors? for\b")
+_KINDS = {
+    "CallToolResult": "a result",
+    "InitializeResult": "a greeting",
+    "ListToolsResult": "a list of its tools",
+}
+# Whoever wants to read that package's log can; without anybody, Python would print it over a person's screen.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 class ServerError(Exception):
@@ -51,6 +65,7 @@ class Connection:
     """A server that has been reached, and its tools by name."""
 
     tools: Mapping[str, Listed]
+    _name: str
     _client: Client
     _words: LastWords
     _hidden: Callable[[str], str]
@@ -73,14 +88,17 @@ class Connection:
         except MCPError as error:
             if error.code in _ANSWERS:
                 raise ToolError(self._hidden(error.message)) from error
-            raise ServerError(_said(error, self._words, self._hidden)) from None
+            raise self._failed(error) from None
         except Exception as error:  # noqa: BLE001 - whatever that package raises, told in words
-            raise ServerError(_said(error, self._words, self._hidden)) from None
+            raise self._failed(error) from None
         text = _text_of(result)
         if result.is_error:
             raise ToolError(self._hidden(text)[:MOST_ANSWER] or "the tool says no more than that it failed")
         # Only what is a key for certain: a folder that a server was given is a part of many answers.
         return self._keys.hidden(text)
+
+    def _failed(self, error: Exception) -> ServerError:
+        return ServerError(f"the MCP server '{self._name}': {_said(error, self._words, self._hidden)}")
 
 
 @asynccontextmanager
@@ -99,7 +117,7 @@ async def connected(server: McpServer, folder: Path) -> AsyncIterator[Connection
     keys = Secrets(keys_of(server, os.environ))
     try:
         async with _client(server, folder, words) as client:
-            yield Connection(await _listed(client), client, words, hidden, keys)
+            yield Connection(await _listed(client), server.name, client, words, hidden, keys)
     except Exception as error:  # noqa: BLE001 - groups of errors of several packages, told in words
         raise ServerError(f"the MCP server '{server.name}': {_said(error, words, hidden)}") from None
 
@@ -135,12 +153,14 @@ def program_of(server: McpServer, folder: Path) -> str | None:
 async def _listed(client: Client) -> dict[str, Listed]:
     found: dict[str, Listed] = {}
     cursor: str | None = None
+    known: set[str | None] = set()
     for _ in range(MOST_PAGES):
+        known.add(cursor)
         page = await client.list_tools(cursor=cursor)
         for one in page.tools:
             found.setdefault(one.name, _described(one))
         cursor = page.next_cursor
-        if not cursor or len(found) >= MOST_TOOLS:
+        if not cursor or cursor in known or len(found) >= MOST_TOOLS:
             break
     return found
 
@@ -180,10 +200,23 @@ def _said(error: BaseException, words: LastWords, hidden: Callable[[str], str]) 
     """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    parts = [hidden(words.fault or (str(error) or error_text(error)))]
+    parts = [hidden(words.fault or _in_words(error))]
     if words.text:
         parts.append(f"its last words: {hidden(words.text)[-400:]}")
     return "; ".join(parts)
+
+
+def _in_words(error: BaseException) -> str:
+    """An error in one sentence; what is of the wrong shape is named in place of all that is wrong with it."""
+    if isinstance(error, ValidationError):
+        kind = _KINDS.get(error.title, "an answer")
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "its beginning"
+        return f"it gave {kind} of the wrong shape: at {place}: {first['msg']}"
+    text = str(error) or error_text(error)
+    if _FOREIGN.search(text):
+        return "it said something that is no message of the protocol"
+    return " ".join(text.split())
 
 
 __all__ = ["Connection", "Listed", "ServerError", "connected", "program_of"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from orkeon_transitions.crew.checks.references import schema_problems
 from orkeon_transitions.crew.mcp.block import McpServer
 from orkeon_transitions.crew.tool import Tool, ToolError
 from orkeon_transitions.definition.names import nearest
@@ -104,6 +105,10 @@ class _Server:
             hint = nearest(own, offered)
             meant = f", did you mean '{self._server.name}.{hint}'?" if hint else ""
             raise OrkeonError(f"the MCP server '{self._server.name}' has no tool '{own}'{meant}")
+        for problem in schema_problems(listed[own].parameters):
+            raise OrkeonError(
+                f"the MCP server '{self._server.name}': the schema of its tool '{own}' {problem}"
+            )
         return Tool(
             name=name,
             description=listed[own].description,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from pydantic_ai.messages import (
 )
 
 from orkeon_transitions.crew.chat import Message, ToolCall
+from orkeon_transitions.crew.strict_json import read_json
 
 _UNFIT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST_NAME = 64
@@ -80,8 +80,8 @@ def arguments_of(written: Any) -> Mapping[str, Any] | str:
     if not text.strip():
         return {}
     try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
+        read = read_json(text)
+    except ValueError:
         return text
     return read if isinstance(read, dict) else text
 

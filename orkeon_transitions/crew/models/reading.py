@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from orkeon_transitions.crew.checks.references import schema_problems
 from orkeon_transitions.crew.models.names import LOCAL, OFFLINE, ModelNameError, full_name
 from orkeon_transitions.crew.models.settings import EFFORTS, ModelSettings, Price
 from orkeon_transitions.definition.fields import (
@@ -161,6 +162,10 @@ def _response_format(block: Block) -> Any:
     value = block.get("response_format")
     if isinstance(value, dict):
         value = _schema_in(value)
+    if isinstance(value, dict):
+        for problem in schema_problems(value):
+            block.problem("response_format", problem)
+            return None
     if value is None or isinstance(value, dict):
         return value
     folded = str(value).strip().lower()

@@ -5,6 +5,8 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+HANGS = object()
+
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -15,6 +17,11 @@ class Handler(BaseHTTPRequestHandler):
         server.seen.append((message["method"], dict(self.headers)))
         if server.wants and self.headers.get("Authorization") != server.wants:
             return self.reply(401, {"error": "who are you?"})
+        if server.elsewhere:
+            return self.reply(307, headers={"Location": server.elsewhere})
+        if server.answers.get(message["method"]) is HANGS:
+            server.over.wait(30)
+            return None
         if "id" not in message:
             return self.reply(202)
         result = self.result(message)
@@ -25,6 +32,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def result(self, message):
         method, params = message["method"], message.get("params") or {}
+        if method in self.server.answers:
+            return self.server.answers[method]
         if method == "initialize":
             info = {"name": "web", "version": "1"}
             version = params["protocolVersion"]
@@ -44,13 +53,15 @@ class Handler(BaseHTTPRequestHandler):
         text = "x" * 17_000_000 if name == "flood" else json.dumps(params.get("arguments"))
         return {"result": {"content": [{"type": "text", "text": text}]}}
 
-    def reply(self, status, body=None):
+    def reply(self, status, body=None, headers=()):
         data = b"" if body is None else json.dumps(body).encode()
         try:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.send_header("Mcp-Session-Id", "session-of-a-test")
+            for name, value in dict(headers).items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
         except OSError:  # nobody waits any more
@@ -69,10 +80,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(wants=None, *, stubborn=False):
+def serving(wants=None, *, stubborn=False, answers=None, elsewhere=None):
+    """A server; `answers` has what it says in place of what it should, by method (None: it hangs up)."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.seen, server.called, server.wants = [], [], wants
     server.stubborn, server.over = stubborn, threading.Event()
+    server.answers, server.elsewhere = answers or {}, elsewhere
     server.url = f"http://127.0.0.1:{server.server_port}/mcp"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()

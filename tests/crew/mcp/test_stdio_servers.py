@@ -156,7 +156,9 @@ def test_an_error_inside_of_a_server_is_no_answer():
     model = ScriptedModel(calls("s_break"), calls("s_break"), "never")
     result = crew_with(["s.break"], breaker="maxRetries: 1").run_sync(model=model)
     assert (result.status, len(model.asked)) == ("failed", 2)
-    assert "tool 's.break' could not be run: ServerError: database is locked" in result.error
+    assert (
+        "tool 's.break' could not be run: ServerError: the MCP server 's': database is locked" in result.error
+    )
 
 
 def test_a_server_that_dies_in_a_call_is_started_again_for_the_retry(lives):
