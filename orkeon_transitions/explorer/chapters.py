@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
@@ -9,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition import (
@@ -23,6 +25,7 @@ from orkeon_transitions.explorer.showing import stamp
 from orkeon_transitions.explorer.way import Kind, Row, Way
 from orkeon_transitions.machines import machine_definition, machine_names
 from orkeon_transitions.store import recorded_machines, replay_each
+from orkeon_transitions.store.records import FORMAT_VERSION, TRANSITION, parse_line
 from orkeon_transitions.store.replay import is_store_url
 
 if TYPE_CHECKING:
@@ -90,6 +93,48 @@ class Chapter:
             place, message = placed(warning)
             shown.append({"code": "torn", "message": message, "place": place, "position": len(lines)})
         return shown
+
+    def lines(self) -> list[bytes]:
+        """The journal's lines of this machine: as they stand in a file, or as a store's steps are written."""
+        if not is_store_url(self.log):
+            return [line for line in _raw_lines(Path(self.log)) if self._is_of(line)]
+        return [self._line(step) for step in self.steps]
+
+    def _is_of(self, line: bytes) -> bool:
+        try:
+            data = parse_line(line)
+        except ValueError:
+            return False
+        if data is None or data.get("session_id") != self.replay.machine_id:
+            return False
+        return self.is_drawn or data.get("machine") in (None, self.definition.name)
+
+    def _line(self, step: Step) -> bytes:
+        data = {
+            "timestamp": step.timestamp.isoformat(),
+            "session_id": self.replay.machine_id,
+            "trigger": step.trigger,
+            "from_state": step.from_state,
+            "to_state": step.to_state,
+            "v": FORMAT_VERSION,
+            "fact": TRANSITION,
+            "machine": self.definition.name,
+            "definition": self.definition.content_hash,
+            "ordinal": step.ordinal,
+            "transition_count": step.transition_count,
+            "broken": step.degraded,
+            "accepted": not step.degraded,
+            "degraded": step.degraded,
+            "internal": step.internal,
+        }
+        return json.dumps(data).encode() + b"\n"
+
+
+def _raw_lines(path: Path) -> list[bytes]:
+    try:
+        return [line.rstrip(b"\r\n") + b"\n" for line in path.read_bytes().splitlines()]
+    except OSError as error:
+        raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
 
 
 def chapters_of(log: str, machine: MachineDefinition | str | os.PathLike[str] | None) -> list[Chapter]:

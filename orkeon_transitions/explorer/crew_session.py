@@ -7,8 +7,9 @@ from typing import Any
 
 from orkeon_transitions.explorer.asking import table_of
 from orkeon_transitions.explorer.crew_watch import CrewWatch, TaskLine
+from orkeon_transitions.explorer.exporting import FORMATS, exported
 from orkeon_transitions.explorer.gauges import Gauge, fullest, gauges, gauges_of
-from orkeon_transitions.explorer.orders import BadOrderError, Order, Rows, Seek, Select
+from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Rows, Seek, Select
 from orkeon_transitions.explorer.pulse import Pulse
 from orkeon_transitions.explorer.scenery import Scenery
 from orkeon_transitions.explorer.session import NOTHING_CAN, Session
@@ -72,10 +73,28 @@ class CrewSession(Session):
                 self._window = None
             case Rows():
                 self._window = order
+            case Export():
+                return self._exported(order.format)
             case _:
                 raise BadOrderError(self._refusal(order))
         self.refresh()
         return None
+
+    def _exported(self, wanted: str) -> dict[str, Any]:
+        with self.watch.lock:
+            line = self.watch.lines.get(self._selected or "")
+            if line is None or line.way is None or line.machine is None:
+                raise BadOrderError("no machine has been made for this task yet")
+            at = position_of(line.way, self._at)["at"]
+            return exported(
+                wanted,
+                self._scenery.definition,
+                line.way,
+                at,
+                machine_id=line.machine.machine_id.replace("/", "-"),
+                broken=line.circuits[at].broken_reason,
+                lines=line.lines,
+            )
 
     # ------------------------------------------------------------------------------------------ what is seen
     def _seen(self) -> dict[str, Any]:
@@ -94,7 +113,11 @@ class CrewSession(Session):
             "gauges": [] if line is None else self._gauges(line, position),
             "log": shown.window() if window is None else shown.window(window.first, window.count),
             "position": position,
-            "can": {**NOTHING_CAN, "seek": position["last"] > 0},
+            "can": {
+                **NOTHING_CAN,
+                "seek": position["last"] > 0,
+                "export": [] if line is None or line.way is None else list(FORMATS),
+            },
             "machines": [self._machine(each) for each in self.watch.lines.values()],
             "crew": self._crew(),
         }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from orkeon_transitions.crew import CrewObserver, Usage
 from orkeon_transitions.explorer.showing import step_row
 from orkeon_transitions.explorer.way import Row, Way
+from orkeon_transitions.store.records import fact_line
 
 if TYPE_CHECKING:
     from orkeon_transitions.breaker import CircuitBreakerStatus
@@ -90,6 +91,17 @@ class TaskLine:
     def state(self) -> str:
         """The machine's state; before there is one, and where there never was, the status."""
         return self.status if self.machine is None else str(self.machine.state)
+
+    def lines(self) -> list[bytes]:
+        """The transitions of its machine as a journal's lines."""
+        if self.machine is None:
+            return []
+        snapshot = self.machine.snapshot()
+        whole = snapshot.model_copy(update={"trip": None})
+        return [
+            fact_line(step, snapshot if circuit.is_broken else whole)
+            for step, circuit in zip(self.steps, self.circuits[1:], strict=True)
+        ]
 
     def take_machine(self, machine: AsyncTaskExecution) -> None:
         """Goes on with another machine, which may have moved before."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ def exported(
     *,
     machine_id: str | None,
     broken: str | None,
-    lines: Iterable[bytes],
+    lines: Callable[[], Iterable[bytes]],
 ) -> dict[str, Any]:
     """The answer to a page that takes something along.
 
@@ -47,7 +47,7 @@ def exported(
         at: After how many steps it is shown.
         machine_id: The machine's own name.
         broken: Why the circuit is broken at that moment, or None.
-        lines: The journal's lines.
+        lines: Gives the journal's lines.
 
     Raises:
         BadOrderError: There is no such format, or the picture cannot be drawn.
@@ -56,7 +56,7 @@ def exported(
         raise BadOrderError(f"'{wanted}' cannot be taken along: {', '.join(FORMATS)} can")
     name = "-".join(_ODD.sub("-", part).strip("-.") for part in (definition.name, machine_id or "") if part)
     is_log = wanted == "jsonl"
-    content = b"".join(lines) if is_log else _picture(wanted, definition, way, at, broken)
+    content = b"".join(lines()) if is_log else _picture(wanted, definition, way, at, broken)
     data = base64.b64encode(content).decode()
     return {"download": {"name": f"{name or 'machine'}.{wanted}", "type": _TYPES[wanted], "data": data}}
 

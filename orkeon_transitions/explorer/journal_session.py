@@ -9,8 +9,9 @@ from typing import Any
 from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.explorer.asking import table_of
 from orkeon_transitions.explorer.chapters import Chapter, chapter_named, chapters_of
+from orkeon_transitions.explorer.exporting import FORMATS, exported
 from orkeon_transitions.explorer.gauges import Gauge, plain_gauge
-from orkeon_transitions.explorer.orders import BadOrderError, Order, Rows, Seek, Select
+from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Rows, Seek, Select
 from orkeon_transitions.explorer.scenery import Scenery
 from orkeon_transitions.explorer.session import NOTHING_CAN, Session
 from orkeon_transitions.explorer.showing import now_of, position_of
@@ -68,9 +69,27 @@ class JournalSession(Session):
                     raise BadOrderError(f"the journal has no machine '{name}'")
                 self._chapter, self._at, self._window = found, None, None
                 self._show_chapter()
+            case Export():
+                return self._exported(order.format)
             case _:
                 raise BadOrderError(self._refusal(order))
         return None
+
+    def _exported(self, wanted: str) -> dict[str, Any]:
+        chapter = self._chapter
+        if chapter is None:
+            raise BadOrderError("nothing was recorded")
+        at, replay = position_of(chapter.way, self._at)["at"], chapter.replay
+        is_broken = replay.is_circuit_broken and at == chapter.way.last
+        return exported(
+            wanted,
+            chapter.definition,
+            chapter.way,
+            at,
+            machine_id=replay.machine_id,
+            broken=replay.broken_reason or "circuit broken" if is_broken else None,
+            lines=chapter.lines,
+        )
 
     # ------------------------------------------------------------------------------------------ what is seen
     def _show_chapter(self) -> None:
@@ -83,7 +102,7 @@ class JournalSession(Session):
                 "title": self._title(chapter),
                 "picture": self._scenery(chapter).trait,
                 "anomalies": chapter.anomalies(),
-                "can": {**NOTHING_CAN, "seek": chapter.way.last > 0},
+                "can": {**NOTHING_CAN, "seek": chapter.way.last > 0, "export": list(FORMATS)},
                 "machines": self._machines(),
                 **self._moment(),
             }

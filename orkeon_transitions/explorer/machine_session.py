@@ -169,7 +169,7 @@ class MachineSession(Session):
             at,
             machine_id=run.machine.machine_id,
             broken=None if trip is None else trip.reason,
-            lines=[line for _, line in run.lines],
+            lines=lambda: [line for _, line in run.lines],
         )
 
     def _begin_again(self) -> None:
