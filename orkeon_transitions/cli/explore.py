@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.interrupts import Ending
 from orkeon_transitions.cli.pages import HOST, Wanted, check_extra, page_options, served_page
-from orkeon_transitions.cli.screen import current_screen
+from orkeon_transitions.cli.screen import Mistake, current_screen
+from orkeon_transitions.cli.stores import opened_store
+from orkeon_transitions.cli.subjects import find_machine, is_store_url
 
 if TYPE_CHECKING:
     from orkeon_transitions.explorer import Session
@@ -22,6 +25,9 @@ EXAMPLES = examples(
     "orkeon explore sqlite:///runs.db",
     "orkeon explore agent.log --machine hermes_agent --no-open",
 )
+
+# A file with problems may have been meant as a journal.
+WITH_MACHINES = frozenset({"journal", "problems"})
 
 
 @click.command("explore", epilog=EXAMPLES)
@@ -73,7 +79,19 @@ class _Opening:
         self._first: Session | None = None
 
     def __enter__(self) -> Self:
-        self._first = self._open()
+        if is_store_url(self._subject):
+            # A file may be mended while its page is open; a store that is not there is a slip.
+            with opened_store(self._subject, must_exist=True):
+                pass
+        if self._machine is not None:
+            find_machine(self._machine)
+        first = self._open()
+        try:
+            self._check(first.view())
+        except BaseException:
+            first.close()
+            raise
+        self._first = first
         return self
 
     def __call__(self) -> Session:
@@ -85,6 +103,15 @@ class _Opening:
         if first is not None:
             first.close()
 
+    def _check(self, view: Mapping[str, Any]) -> None:
+        """Refuses options that do not fit what was opened."""
+        for option, value in (("--machine", self._machine), ("--machine-id", self._machine_id)):
+            if value is not None and view["page"] not in WITH_MACHINES:
+                raise click.UsageError(f"{self._subject} is no journal: {option} goes with a journal")
+        problems = view["problems"]
+        if self._machine_id is not None and problems and all(found["line"] is None for found in problems):
+            raise Mistake(f"{self._subject}: {problems[0]['message']}")
+
     def _taken(self) -> Session | None:
         with self._lock:
             first, self._first = self._first, None
@@ -93,6 +120,4 @@ class _Opening:
     def _open(self) -> Session:
         from orkeon_transitions.explorer import open_session
 
-        options = {"machine": self._machine, "machine_id": self._machine_id}
-        given = {name: value for name, value in options.items() if value is not None}
-        return open_session(self._subject, **given)
+        return open_session(self._subject, machine=self._machine, machine_id=self._machine_id)
