@@ -16,6 +16,7 @@ from orkeon_transitions.crew.builtin_tools import BUILTIN_NAMES, builtin_tools
 from orkeon_transitions.crew.checks import GuardrailFunction
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
+from orkeon_transitions.crew.file_names import check_file_names
 from orkeon_transitions.crew.given import Given
 from orkeon_transitions.crew.human import AskHuman
 from orkeon_transitions.crew.loader import LoadedCrew, read_crew
@@ -337,6 +338,7 @@ class Crew:
         if observer is not None and not isinstance(observer, CrewObserver):
             raise TypeError(f"the observer is a CrewObserver, not {observer!r}")
         config = given.shown(filled(self.config, inputs, self._source))
+        check_file_names(config, self._source)
         worker = self._executor(config, executor, model)
         human, checker = given.ready(config, self._source, worker)
         return config, RunOptions(

@@ -71,10 +71,15 @@ def _texts(config: CrewConfig) -> Iterator[tuple[Path, str]]:
 
 
 def _missing(name: str, path: Path, inputs: Mapping[str, Any], source: Source) -> Problem:
-    keys = [str(path[-1]), *(["output_file"] if path[-1] == "deliverable" else [])]
-    places = {(*path[:-1], spelled): key for key in keys for spelled in (key, camel_case(key))}
-    at = next((one for one in places if one in source.places), path)
-    where = ".".join(map(str, (*path[:-1], places.get(at, path[-1]))))
+    at, where = place_of(path, source)
     line, column = source.place(at)
     message, hint = f"the input '{name}' is missing", nearest(name, map(str, inputs))
     return Problem(source.file_of(at), line, column, where, message, hint)
+
+
+def place_of(path: Path, source: Source) -> tuple[Path, str]:
+    """Where a text is written, whatever the spelling, and what that place is called."""
+    keys = [str(path[-1]), *(["output_file"] if path[-1] == "deliverable" else [])]
+    places = {(*path[:-1], spelled): key for key in keys for spelled in (key, camel_case(key))}
+    at = next((one for one in places if one in source.places), path)
+    return at, ".".join(map(str, (*path[:-1], places.get(at, path[-1]))))

@@ -59,19 +59,6 @@ def test_placeholders_are_filled(made, tmp_path):
     assert (tmp_path / "out" / "mine.md").read_text() == "x"
 
 
-@pytest.mark.parametrize("name", ["../../mine", "a\0b", "\ud800", "n" * 300])
-def test_what_fills_a_placeholder_may_be_no_name_for_a_file(made, tmp_path, name):
-    (tmp_path / "out").mkdir()
-    task = (
-        made("{name}.md", ", circuitBreaker: {maxRetries: 0}")
-        .run_sync({"name": name}, executor=lambda *_: "x")
-        .tasks["t"]
-    )
-    assert (str(task.status), task.output, task.attempts) == ("failed", "x", 1)
-    assert task.error.startswith("the deliverable could not be written: ToolError: ")
-    assert not list(tmp_path.rglob("*.md"))
-
-
 def test_a_file_that_cannot_be_written_fails_the_task_output_kept(made, tmp_path):
     (tmp_path / "out" / "sub" / "report.md").mkdir(parents=True)
     tries = []
@@ -80,13 +67,6 @@ def test_a_file_that_cannot_be_written_fails_the_task_output_kept(made, tmp_path
     assert (str(task.status), task.attempts, task.output) == ("failed", 2, "precious")
     assert task.error.startswith("the deliverable could not be written: ToolError: /out/sub/report.md")
     assert [str(step.to_state) for step in task.history] == ["executing", "validating", "failed"] * 2
-
-
-def test_an_input_that_leads_out_of_the_folder_fails_the_task(made, tmp_path):
-    task = made("{name}.md").run_sync({"name": "../evil"}, executor=lambda *_: "x").tasks["t"]
-    assert str(task.status) == "failed"
-    assert "'..' may not be used" in task.error
-    assert not (tmp_path / "evil.md").exists()
 
 
 def test_a_failed_task_writes_nothing(made, tmp_path):
