@@ -115,7 +115,8 @@ class AgentLoop:
         ]
         if context.is_resumed:
             context.messages.append(Message("user", resumed_prompt(_calls_left(context.machine))))
-            context.messages += [Message("user", text) for text in remembered(context.plan, context.heard)]
+        # Also on a new machine of the task: what a person has said holds for each attempt.
+        context.messages += [Message("user", text) for text in remembered(context.plan, context.heard)]
 
     async def _allowed(self, agent: AgentConfig, task: TaskConfig, context: TaskContext) -> dict[str, Tool]:
         """The tools that are named; the server of one may have to be started first, which is work, too."""

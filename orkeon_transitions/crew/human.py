@@ -19,6 +19,7 @@ NO_ANSWER = "nobody has answered: go on without it"
 TO_BE_CHANGED = (
     "A person has looked at your output and wants it changed:\n{words}\nAnswer with the whole output."
 )
+WHAT_TO_CHANGE = "What should be better in an output that you were shown?"
 LOST = "what a person was to be asked is not known"
 NOBODY = "there is nobody who can be asked"
 OFTEN_ENOUGH = (

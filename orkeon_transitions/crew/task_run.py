@@ -304,6 +304,7 @@ class TaskRun:
             return await self._fire("fail")
         elif answer.strip():
             context.feedback = human.TO_BE_CHANGED.format(words=answer)
+            context.heard.append((human.WHAT_TO_CHANGE, answer))
         else:
             self._is_approved = True
         context.asked = None

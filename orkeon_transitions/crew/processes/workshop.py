@@ -76,6 +76,7 @@ class Workshop:
         self._judge = options.executor if isinstance(options.executor, JudgingExecutor) else None
         # By the identity of the task's block, which is kept, so that no other block can have it.
         self._limits: dict[int, tuple[object, TaskLimits]] = {}
+        self._heard: dict[str, list[tuple[str, str]]] = {}
 
     def task(self, job: Job, before: TaskResult | None) -> TaskRun:
         """The work on a task: from its beginning, or from where another process has left it.
@@ -87,11 +88,15 @@ class Workshop:
         machine_id, found = self._new_machine_id(job.task.id), self._recorded.take(job.task.id)
         context = self._context(job, machine_id, found, self._limits_of(job.task))
         context.idempotency_key = f"{self._options.run_id}/{job.task.id}"
+        context.heard = list(self._heard.get(job.task.id, ()))
         if before is not None:
             context.attempt, context.usage = before.attempts, before.usage
         run = self._run(job, context)
         run.observer, run.before = self._options.observer, before
-        return self._written_down(run, found)
+        self._written_down(run, found)
+        # The same list: a person who has answered on this machine is not asked again on the next one.
+        self._heard[job.task.id] = context.heard
+        return run
 
     def piece(self, job: Job, name: str, limits: TaskLimits | None = None) -> TaskRun:
         """A piece of work that is none of the crew's tasks by itself; nobody watches it.
