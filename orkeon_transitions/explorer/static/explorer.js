@@ -62,7 +62,7 @@ function pageOf(page, ui) {
   const top = (...parts) => make("div", { class: "ork-top" }, ...parts);
   if (page === "problems") return [top(notices(ui)), problems(ui)];
   if (page === "loading") return [top(header(ui), notices(ui)), make("p", { class: "ork-loading", role: "status", text: "Opening …" })];
-  const beside = [stateNow(ui), triggers(ui), form(ui), gauges(ui)];
+  const beside = [stateNow(ui), triggers(ui), gauges(ui), form(ui)];
   const past = make("section", { class: "ork-card ork-history", "aria-label": "History" }, unseen(ui.heading(2, "History")), timeline(ui), log(ui));
   if (page !== "crew") return [top(header(ui), notices(ui)), stage(ui), make("div", { class: "ork-side" }, machines(ui), ...beside), past];
   return [top(header(ui), notices(ui), crewBar(ui)), machines(ui), tabs(ui), make("div", { class: "ork-side" }, ...beside), past];

@@ -326,7 +326,7 @@ def problems():
         "title": {"name": "crew.yaml", "machine_id": None, "kind": "crew", "source": "crew.yaml", "note": None},
         "problems": [
             {
-                "place": "crew.yaml:12:12", "line": 12, "column": 12, "hint": "did you mean 'researcher'?",
+                "place": "crew.yaml:12:12", "line": 12, "column": 12, "hint": "researcher",
                 "message": "task 'collect' names the agent 'reseacher', which does not exist",
                 "excerpt": [
                     {"line": 10, "text": "tasks:", "here": False},

@@ -1,6 +1,6 @@
 // What the guards look at: typed fields where the machine says what its context is, else a switch for each guard.
 
-import { change, following, make } from "./dom.js";
+import { change, following, make, unseen } from "./dom.js";
 import { cardOf } from "./panel.js";
 
 const CALM = 180; // milliseconds after the last key
@@ -41,16 +41,18 @@ export function form(ui) {
     const id = `${ui.id}-field-${field.name}`;
     const input = inputFor(field);
     const error = make("p", { id: `${id}-error`, class: "ork-error", hidden: true });
-    const help = make("p", { id: `${id}-help`, class: "ork-quiet" });
+    const help = unseen(make("p", { id: `${id}-help` })); // others see it in the tooltip
     const label = make("label", { for: id });
     const row = make("div", { class: `ork-field ork-field-${field.type}` }, label, input, help, error);
     change(input, { id, "aria-describedby": `${help.id} ${error.id}` });
     input.addEventListener(input.matches("select, [type=checkbox]") ? "change" : "input", () => later(field.name, take));
+    ui.tooltip.attach(input, () => field.description);
+    ui.tooltip.attach(label, () => field.description);
     let shown;
     const update = (next) => {
       field = next;
       change(label, { text: field.label ?? field.name });
-      change(help, { text: field.description ?? "", hidden: !field.description });
+      change(help, { text: field.description });
       input.disabled = !view.get("can").edit;
       complain(field.error);
       row.classList.toggle("ork-changed", changed(field));

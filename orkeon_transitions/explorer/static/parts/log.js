@@ -14,6 +14,7 @@ const KINDS = {
   broken: ["bolt", "breaker"],
   reset: ["reset", "reset"],
 };
+const STAYED = new Set(["refused", "broken", "reset"]);
 const WORTH_SAYING = new Set(["refused", "failed", "broken", "degraded"]);
 
 export function log(ui) {
@@ -111,7 +112,8 @@ export function log(ui) {
       const current = made && at < last && position === at;
       change(number, { text: plainNumber(n), "aria-label": `Go to step ${position ?? n}`, disabled: !view.get("can").seek || position == null });
       change(time, { text: timeOfDay(fact.time), datetime: fact.time });
-      for (const [name, cell] of Object.entries(cells)) change(cell, { text: fact[name] ?? "" });
+      for (const [name, cell] of Object.entries(cells))
+        change(cell, { text: name === "to" && STAYED.has(kind) ? "" : (fact[name] ?? "") });
       change(row, { "aria-current": current ? "step" : null, "data-later": position != null && position > at });
     };
     return [row, update];

@@ -24,7 +24,7 @@ export function problems(ui) {
       place ? make("p", { class: "ork-code ork-quiet", text: place }) : null,
       make("p", { class: "ork-problem-words" }, icon("warning"), make("span", { text: message })),
       excerpt?.length ? excerptOf(excerpt, line, column) : null,
-      hint ? make("p", { class: "ork-hint" }, icon("bulb"), make("span", { text: hint })) : null,
+      hint ? make("p", { class: "ork-hint" }, icon("bulb"), make("span", { text: `Did you mean '${hint}'?` })) : null,
     );
     return element;
   }

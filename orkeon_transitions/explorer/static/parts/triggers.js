@@ -54,7 +54,7 @@ export function triggers(ui) {
 
   function pastWords() {
     const { at, last } = view.get("position");
-    return at < last ? "What could be fired at this step." : "What this state knows; it is only looked at here.";
+    return at < last ? "What could be fired at this step." : "What leads on from this state.";
   }
 
   function entry({ name }) {
