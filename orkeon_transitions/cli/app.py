@@ -35,6 +35,7 @@ COMMANDS = (
     "schema",
     "model",
     "import",
+    "docs",
 )
 # A word of Python's is no name for a module.
 MODULES = {"import": "importing"}
