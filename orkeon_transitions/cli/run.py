@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from contextlib import ExitStack
 from typing import Any
 
@@ -105,8 +104,10 @@ def command(
 
             options["journal"] = opened.enter_context(JsonlJournal(journal))
         if url is not None:
+            from orkeon_transitions.crew.run_log import own_name
+
+            run_id = own_name(run_id, is_kept=True)
             store = opened.enter_context(opened_store(url))
-            run_id = run_id or uuid.uuid4().hex[:12]
             options |= {"run_id": run_id, "run_log": store.runs}
             resumable = resume_words(run_id, store.url)
             screen.say("note", f"run {run_id} is kept in {store.url}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,7 @@ from orkeon_transitions.crew.placeholders import filled
 from orkeon_transitions.crew.processes import RunOptions
 from orkeon_transitions.crew.processes.process import Journal
 from orkeon_transitions.crew.results import CrewResult
-from orkeon_transitions.crew.run_log import RunLog
+from orkeon_transitions.crew.run_log import RunLog, own_name
 from orkeon_transitions.crew.running import (
     at_least_one,
     checked_log,
@@ -219,7 +218,7 @@ class Crew:
         )
         options = replace(
             options,
-            run_id=run_id or uuid.uuid4().hex[: 8 if run_log is None else 12],
+            run_id=own_name(run_id, is_kept=run_log is not None),
             journal=journal,
             unavailable=known_agents(unavailable, self.agents),
         )

@@ -8,6 +8,7 @@ else, such as which task is next, follows from that.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,12 +21,35 @@ from orkeon_transitions.facts import Fact, Snapshot, TransitionResult
 RUNNING = "running"
 INTERRUPTED = "interrupted"
 ENDED = frozenset({"completed", "degraded", "failed"})
+LONGEST_RUN_ID = 200
 
 Entry = tuple[Fact | None, Snapshot, Mapping[str, Any] | None]
 """A fact, the machine as it will be after it, and what is noted beside it in place of the last note.
 
 Without a fact, only the note is another one; without a note, it stays.
 """
+
+
+def own_name(run_id: str | None, *, is_kept: bool) -> str:
+    """A run's own name.
+
+    Args:
+        run_id: What it was given; None: one is made up.
+        is_kept: Whether the run is written down, among others: then what is made up is longer.
+
+    Raises:
+        TypeError: It is no text.
+        OrkeonError: It is empty, too long, or has something in it that cannot be printed.
+    """
+    if run_id is None:
+        return uuid.uuid4().hex[: 12 if is_kept else 8]
+    if not isinstance(run_id, str):
+        raise TypeError(f"a run's name is a text, not {run_id!r:.40}")
+    if not run_id.strip() or not run_id.isprintable():
+        raise OrkeonError(f"a run's name must be a text that can be printed, not {run_id!r:.40}")
+    if len(run_id) > LONGEST_RUN_ID:
+        raise OrkeonError(f"a run's name has at most {LONGEST_RUN_ID} characters, not {len(run_id)}")
+    return run_id
 
 
 class RecordedMachine(Protocol):

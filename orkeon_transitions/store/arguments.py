@@ -52,6 +52,22 @@ def _refuse_own(options: Mapping[str, Any], *names: str) -> None:
             raise TypeError(f"'{name}' is what the store itself gives to its machines")
 
 
+def checked_limit(limit: Any) -> int | None:
+    """How many of a list are wanted; None: all.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is negative.
+    """
+    if limit is None:
+        return None
+    if not isinstance(limit, int) or isinstance(limit, bool):
+        raise TypeError(f"limit must be a whole number, not {limit!r:.40}")
+    if limit < 0:
+        raise ValueError("limit must not be negative")
+    return limit
+
+
 def check_machine(machine: Any) -> None:
     """Refuses what is no machine.
 

@@ -19,6 +19,7 @@ from orkeon_transitions.store.arguments import (
     asked_for,
     check_machine,
     check_name,
+    checked_limit,
     is_in_loop,
     moment_before,
     new_machine,
@@ -108,13 +109,8 @@ class MachineStore:
         return self._runs
 
     def close(self) -> None:
-        """Closes the database.
-
-        A machine of the store does not move until another store records it, and a run that is written down
-        here is interrupted.
-        """
-        if not self.closed:
-            self._runs.leave()
+        """Closes the database: its machines move no more until another store records them, its runs stop."""
+        self._runs.leave()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -303,10 +299,8 @@ class MachineStore:
         Raises:
             JournalError: The database cannot be read.
         """
-        if limit is not None and limit < 0:
-            raise ValueError("limit must not be negative")
         wanted = rows.Wanted(machine, state_name(state), is_terminal, moment_before(idle_for))
-        return rows.search(self._database, wanted, limit)
+        return rows.search(self._database, wanted, checked_limit(limit))
 
     def journal(self, machine_id: str) -> list[JournalRecord]:
         """Reads the facts of a machine, in order; a record's `line` is the version that it made.
@@ -397,10 +391,8 @@ class MachineStore:
         try:
             rows.add(self._database, values, f"import {path}")
         except rows.TakenError as taken:
-            raise OrkeonError(
-                f"cannot import {path}: {self.url} has a machine '{taken.machine_id}' already; nothing was "
-                "imported"
-            ) from None
+            there = f"{self.url} has a machine '{taken.machine_id}' already"
+            raise OrkeonError(f"cannot import {path}: {there}; nothing was imported") from None
         return list(machines)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

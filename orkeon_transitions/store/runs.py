@@ -22,7 +22,7 @@ from orkeon_transitions.definition import nearest
 from orkeon_transitions.errors import OrkeonError, StaleMachineError
 from orkeon_transitions.facts import Fact, Snapshot, TransitionResult
 from orkeon_transitions.machines import machine_definition, machine_names
-from orkeon_transitions.store.arguments import check_name, moment_before
+from orkeon_transitions.store.arguments import check_name, checked_limit, moment_before
 from orkeon_transitions.store.database import runs as rows
 from orkeon_transitions.store.database.values import moment, reading_row, whole, words
 from orkeon_transitions.store.loading import read_journal, read_snapshot
@@ -193,7 +193,7 @@ class StoredRuns:
 
     def listed(self, *, limit: int | None = None) -> list[StoredRun]:
         """Gives the runs, the last written first; at most `limit`."""
-        found, states = rows.listed(self._database, limit)
+        found, states = rows.listed(self._database, checked_limit(limit))
         place = self._database.place
         return [StoredRun(**_told(row, states.get(row.run_id, {}), place)) for row in found]
 

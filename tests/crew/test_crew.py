@@ -361,3 +361,11 @@ def test_a_healthy_task_is_never_cut_short_by_a_preset():
     assert (
         crew_of_one(look, breaker="preset: strict").run_sync(model=ScriptedModel(ten_calls, "done")).success
     )
+
+
+@pytest.mark.parametrize("run_id", ["", "  ", "a\nb", "x" * 201])
+def test_a_run_has_a_name_that_people_can_read(run_id):
+    with pytest.raises(OrkeonError, match="a run's name"):
+        load_crew(THREE).run_sync(executor=only(), run_id=run_id)
+    with pytest.raises(TypeError, match="a run's name is a text, not 7"):
+        load_crew(THREE).run_sync(executor=only(), run_id=7)

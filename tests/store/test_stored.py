@@ -69,6 +69,14 @@ def test_machines_are_searched(store):
     assert found(limit=0) == []
 
 
+@pytest.mark.parametrize("limit", ["x", 1.5, True])
+def test_a_limit_is_a_whole_number(tmp_path, limit):
+    with MachineStore(f"sqlite:///{tmp_path / 'm.db'}") as store:
+        for listing in (store.machines, store.runs.listed):
+            with pytest.raises(TypeError, match="limit must be a whole number, not"):
+                listing(limit=limit)
+
+
 @pytest.mark.parametrize("wanted", [{"idle_for": -1}, {"idle_for": float("nan")}, {"limit": -1}])
 def test_a_search_that_makes_no_sense_is_refused(store, wanted):
     with pytest.raises(ValueError, match="must not be negative"):
