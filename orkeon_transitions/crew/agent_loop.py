@@ -79,6 +79,10 @@ class AgentLoop:
         model = await self._model(agent, task, context)
         reply = await asked(model, context, context.messages)
         plan = cut(reply.text, MOST_PLAN)
+        if not plan.strip():
+            # No provider takes back an answer in which there is nothing: it goes without a plan.
+            context.messages.pop()
+            return ""
         context.messages += [Message("assistant", plan), Message("user", PLAN_MADE)]
         return plan
 

@@ -36,9 +36,17 @@ def schema_asked_for(expected: str) -> Schema | None:
 
 
 def found_object(text: str, key: str) -> dict[str, Any] | None:
-    """Finds the first JSON object in a text that has a key; objects inside of others count, too."""
+    """Finds the first JSON object in a text that has a key, in any case; objects inside of others count, too.
+
+    Returns:
+        The object, with that key as it was asked for.
+    """
     whole = text if len(text) <= MOST_READ else f"{text[: MOST_READ // 2]}\n{text[-MOST_READ // 2 :]}"
-    return next((one for one in _objects(whole) if key in one), None)
+    for one in _objects(whole):
+        spelled = key if key in one else next((name for name in one if name.casefold() == key), None)
+        if spelled is not None:
+            return {**one, key: one[spelled]}
+    return None
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

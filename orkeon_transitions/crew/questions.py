@@ -6,6 +6,7 @@ with it in words that the agent is told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from orkeon_transitions.definition import nearest
 # What is kept of a reason, and of what is to be done better.
 MOST_REASON = 500
 MOST_FEEDBACK = 4_000
+_LABEL = re.compile(r"[\W_]*(?:(?:answer|option|label|candidate)[\W_]+)?([a-z]{1,3})[\W_]*", re.IGNORECASE)
+# What stands between labels that were written in one text.
+_BETWEEN = re.compile(r"[>,;\n]")
 _WHY: Schema = {"type": "string", "description": "Why, in one sentence."}
 
 
@@ -171,9 +175,11 @@ def read_ballot(answer: str, labels: Collection[str]) -> Preference:
     """
     found = _found(answer, "ranking")
     ranking = found["ranking"]
+    if isinstance(ranking, str):
+        ranking = [part for part in _BETWEEN.split(ranking) if part.strip()]
     if not isinstance(ranking, list) or not all(isinstance(label, str) for label in ranking):
         raise ValueError(f"'ranking' must be a list of labels: {', '.join(labels)}")
-    read = [label.strip().upper() for label in ranking]
+    read = list(map(_label_in, ranking))
     for label in read:
         if label not in labels:
             raise ValueError(f"there is no answer '{_plain(label, 40)}', only {', '.join(labels)}")
@@ -206,7 +212,7 @@ def read_choice(answer: str, labels: Collection[str]) -> Preference:
     """
     found = _found(answer, "choice")
     choice = found["choice"]
-    label = choice.strip().upper() if isinstance(choice, str) else ""
+    label = _label_in(choice) if isinstance(choice, str) else ""
     if label not in labels:
         raise ValueError(f"'choice' must be one of the labels {', '.join(labels)}")
     return Preference((label,), _text(found, "why"))
@@ -247,6 +253,12 @@ def _introduced(agent: AgentConfig) -> str:
     tools = f"tools: {', '.join(agent.tools)}" if agent.tools else ""
     words = "; ".join(filter(None, [agent.role, agent.goal, tools]))
     return f"- {agent.id}" + (f": {' '.join(words.split())}" if words else "")
+
+
+def _label_in(written: str) -> str:
+    """A label, whatever models like to put around it: `a`, `**A**`, `(A)`, `Answer A:`."""
+    found = _LABEL.fullmatch(written)
+    return found[1].upper() if found else written.strip().upper()
 
 
 def _object(properties: Mapping[str, Schema]) -> Schema:

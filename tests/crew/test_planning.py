@@ -136,3 +136,23 @@ def test_what_is_remembered():
         "Your plan was:\np",
         "A person was asked before:\nQuestion: q?\nAnswer: a",
     ]
+
+
+@pytest.mark.parametrize("nothing", ["", " \n "])
+def test_a_plan_in_which_there_is_nothing_leaves_no_trace(nothing):
+    model = ScriptedModel(nothing, "done")
+    result = crew_of_one(head="planning: true\n").run_sync(model=model)
+    assert result.success
+    assert [message.role for message in model.asked[-1]] == ["system", "user"]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    ["x" * 600_000, "\x00\x1b[31m", '{"a": 1e999}', calls("no_such_tool", ("x", {})), ModelReply(None)],
+)
+def test_junk_for_a_plan_costs_no_more_than_an_attempt(junk):
+    model = ScriptedModel(junk, "done", "done")
+    result = crew_of_one(head="planning: true\n").run_sync(model=model)
+    assert result.success
+    assert sum(len(message.content) for message in model.asked[-1]) < 20_000
+    assert not any(message.tool_calls for message in model.asked[-1])

@@ -132,7 +132,7 @@ def test_an_answer_cannot_speak_for_another_one():
     [
         "",
         "none of them",
-        '{"ranking": "A"}',
+        '{"ranking": "the best"}',
         '{"ranking": ["Z"]}',
         '{"ranking": ["A", "A"]}',
         '{"ranking": [1]}',

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from ipaddress import ip_address
 from math import ceil
@@ -45,6 +46,9 @@ NO_KEY = "none"
 PATIENCE = 600
 # A token is some four characters of text: what a server does not count is counted like this.
 CHARACTERS_PER_TOKEN = 4
+
+# A bill that is none is none of a person's business: what it says is not counted, and was said on the screen.
+warnings.filterwarnings("ignore", message="Failed to extract usage")
 
 _ANY_OBJECT = {"type": "object", "additionalProperties": True}
 _TUNING = ("temperature", "max_tokens", "top_p", "thinking", "timeout", "seed")
