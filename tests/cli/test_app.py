@@ -58,7 +58,7 @@ def test_no_command_shows_the_help(orkeon):
         (["run", "x.yaml", "--model", "opnai:gpt-5"], "did you mean 'openai'?"),
         (["run", "x.yaml", "--base-url", "localhost:1234"], "--base-url"),
         (["run", "x.yaml", "--base-url", "http://me:secret@localhost:1234"], "no password"),
-        (["run", "x.yaml", "--watch"], "--watch"),
+        (["run", "x.yaml", "--watch", "--json"], "--watch and --json"),
         (["run", "x.yaml", "--store", "sqlite://"], "--store"),
         (["run", "x.yaml", "--report", "r.html"], "--report"),
         (["replay"], "LOG"),
