@@ -9,12 +9,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import nbformat
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
 PATIENCE = 60
+NOTEBOOK = "shell.currentWidget"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 QUIET = {
     "@jupyterlab/apputils-extension/notification": {
@@ -53,7 +59,7 @@ class Lab:
         """Writes a notebook whose cells are these, and gives its name."""
         notebook = nbformat.v4.new_notebook(
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-            cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+            cells=[nbformat.v4.new_code_cell(dedent(cell).strip()) for cell in cells],
         )
         nbformat.write(notebook, self.notebooks / name)
         return name
@@ -79,7 +85,6 @@ class Lab:
             "--LabApp.extension_manager=readonly",
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             "--LabApp.expose_app_in_browser=True",
-            "--ServerApp.terminals_enabled=False",
         ]
 
     def _environment(self) -> dict[str, str]:
@@ -126,3 +131,58 @@ def _answers(url: str) -> bool:
             return True
     except (URLError, OSError):
         return False
+
+
+class NotebookPage:
+    """A notebook that is open in a browser: its cells are run and looked at one by one."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._until_ready()
+
+    def run(self, index: int) -> str:
+        """Runs one cell to its end and gives the text that it left."""
+        self.start(index)
+        return self.finished(index)
+
+    def start(self, index: int) -> None:
+        """Begins to run one cell, which may still be running afterwards."""
+        self.page.evaluate(
+            f"""(index) => {{
+                const notebook = jupyterapp.{NOTEBOOK}.content;
+                notebook.activeCellIndex = index;
+                notebook.activeCell.model.executionCount = null;
+                window.running = jupyterapp.commands.execute("notebook:run-cell");
+            }}""",
+            index,
+        )
+
+    def finished(self, index: int) -> str:
+        """Waits until the cell that was started has ended, and gives the text that it left."""
+        self.page.evaluate("async () => await window.running")
+        return self.text(index)
+
+    def save(self) -> None:
+        """Writes the notebook with its outputs to disk."""
+        self.page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+
+    def reload(self) -> None:
+        """Loads the page again; the kernel goes on."""
+        self.page.reload()
+        self._until_ready()
+
+    def cell(self, index: int) -> Locator:
+        """A cell, code and outputs."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def explorer(self, index: int) -> Locator:
+        """The explorer that stands below a cell."""
+        return self.cell(index).locator(".orkeon-explorer")
+
+    def text(self, index: int) -> str:
+        """What a cell has printed."""
+        return "\n".join(self.cell(index).locator(".jp-OutputArea-output pre").all_inner_texts()).strip()
+
+    def _until_ready(self) -> None:
+        ready = f"() => window.jupyterapp?.{NOTEBOOK}?.sessionContext?.session?.kernel?.status === 'idle'"
+        self.page.wait_for_function(ready, timeout=PATIENCE * 1000)
