@@ -245,7 +245,7 @@ class MachineSession(Session):
             return
         try:
             await settled(run.machine.try_fire(order.trigger, context, **payload))
-        except Exception as error:  # noqa: BLE001 (a callback is a stranger's code)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 (a callback is a stranger's)
             run.tell_raised(order.trigger, error)
 
     async def _changing(self, run: Run, change: Callable[[], None]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 
 PAUSE = 0.1
+log = logging.getLogger(__name__)
 
 
 class Pulse:
@@ -39,5 +41,9 @@ class Pulse:
             if self._over.is_set():
                 return
             self._wanted.clear()
-            self._beat()
+            try:
+                self._beat()
+            except Exception:
+                # The next one may go well, and nobody else would tell the page anything.
+                log.exception("a look of the explorer failed; the next one comes")
             self._over.wait(self._pause)

@@ -14,7 +14,7 @@ from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.explorer.way import Row
 
 if TYPE_CHECKING:
-    from orkeon_transitions.diagrams.scene import Scene
+    from orkeon_transitions.diagrams.scene import Scene, SceneArrow
 
 log = logging.getLogger(__name__)
 
@@ -28,23 +28,23 @@ class Scenery:
     Args:
         definition: The machine.
         drawn: Called, in that thread, when a picture has come later than the constructor could wait.
-        grace: Seconds for which it waits.
+        grace: Seconds for which it waits; None: `GRACE`.
     """
 
     def __init__(
-        self, definition: MachineDefinition, drawn: Callable[[], None], grace: float = GRACE
+        self, definition: MachineDefinition, drawn: Callable[[], None], grace: float | None = None
     ) -> None:
         self.definition = definition
         self._drawn = drawn
         self._scene: Scene | None = None
         self._problem: str | None = None
-        self._elements: dict[tuple[str | None, str | None], str] = {}
-        self._breaker: str | None = None
+        self._arrows: tuple[SceneArrow, ...] = ()
+        self._found: dict[tuple[str | None, str, str], str | None] = {}
         self._ready = threading.Event()
         self._lock = threading.Lock()
         self._is_late = False
         threading.Thread(target=self._draw, name="orkeon-explorer-drawing", daemon=True).start()
-        self._ready.wait(grace)
+        self._ready.wait(GRACE if grace is None else grace)
         with self._lock:
             self._is_late = not self._ready.is_set()
 
@@ -84,29 +84,39 @@ class Scenery:
 
     def element(self, row: Row) -> str | None:
         """The arrow that a step takes; None if the picture has none."""
-        if row.kind == "degraded" and self._breaker is not None:
-            return self._breaker
-        ways = (row.source, row.dest), (None, row.dest), (None, None)
-        return next((self._elements[way] for way in ways if way in self._elements), None)
+        if not self._arrows:
+            return None
+        key = None if row.kind == "degraded" else row.trigger, row.source, row.dest
+        if key not in self._found:
+            self._found[key] = self._look_for(row)
+        return self._found[key]
 
     def taken(self, steps: Iterable[Row]) -> list[str]:
         """The arrows that steps take, each once, in the order in which they were first taken."""
-        made = dict.fromkeys((row.kind == "degraded", row.source, row.dest) for row in steps)
-        rows = (Row("degraded" if degraded else "made", None, *ends) for degraded, *ends in made)
-        return list(dict.fromkeys(element for row in rows if (element := self.element(row))))
+        return list(dict.fromkeys(element for row in steps if (element := self.element(row))))
+
+    def _look_for(self, row: Row) -> str | None:
+        """The arrow of the row itself, else the one that stands for every state, else one between the two."""
+
+        def rank(arrow: SceneArrow) -> int | None:
+            if arrow.kind == "breaker":
+                return 0 if row.kind == "degraded" else None
+            if arrow.source not in (None, row.source):
+                return None
+            is_there = arrow.dest == row.dest or (arrow.dest is None and row.source == row.dest)
+            if not is_there or row.kind == "degraded":
+                return None
+            return (0 if row.trigger in arrow.triggers else 2) + (arrow.source is None)
+
+        ranked = [(rank(arrow), place) for place, arrow in enumerate(self._arrows)]
+        best = min(((found, place) for found, place in ranked if found is not None), default=None)
+        return None if best is None else self._arrows[best[1]].element
 
     def _draw(self) -> None:
         try:
             # Several explorers may stand in one page.
             drawn = scene(self.definition, prefix=f"x{os.urandom(4).hex()}-")
-            self._elements = {
-                (arrow.source, arrow.dest): arrow.element
-                for arrow in reversed(drawn.arrows)
-                if arrow.kind != "breaker"
-            }
-            breaker = (arrow.element for arrow in drawn.arrows if arrow.kind == "breaker")
-            self._breaker = next(breaker, None)
-            self._scene = drawn
+            self._scene, self._arrows = drawn, drawn.arrows
         except OrkeonError as error:
             self._problem = str(error)
         except Exception:
