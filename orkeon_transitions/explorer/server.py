@@ -27,6 +27,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from orkeon_transitions.crew.threads import call_anything
 from orkeon_transitions.explorer.assets import script, style
 from orkeon_transitions.explorer.messages import BadMessageError, Outbox, decoded, encoded
 from orkeon_transitions.explorer.tabs import MOST_TABS, PATIENCE, Tabs, TooManyTabsError
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised here, bound nowhere
 TYPES = {"explorer.js": "text/javascript", "explorer.css": "text/css", "page.js": "text/javascript"}
 GOING_AWAY, TAKEN_OVER, REFUSED = 1001, 4001, 4002
+MOST_WISHES = 64  # of one page, waiting to be carried out
 SWEEPS = 10  # in the time that a deserted tab is kept
 POLICY = {
     "default-src": "'none'",
@@ -227,7 +229,7 @@ class _Explorer:
                     await _end(socket, error_text(error))
                     return
                 if is_loaded_again:
-                    await asyncio.to_thread(_read_again, session)
+                    await call_anything(_read_again, session)
                 await _converse(socket, session, outbox)
             finally:
                 outbox.close()
@@ -247,12 +249,16 @@ async def _converse(socket: WebSocket, session: Session, outbox: Outbox) -> None
     unsubscribe = session.subscribe(outbox.put)
     try:
         try:
-            outbox.put_below(await asyncio.to_thread(session.view))
+            outbox.put_below(await call_anything(session.view))
         except Exception as error:  # a page that says so is better than one that stays empty
             log.exception("The explorer's session cannot be shown")
             await _end(socket, error_text(error))
             return
-        ways = {asyncio.create_task(_send(socket, outbox)), asyncio.create_task(_receive(socket, session))}
+        wishes: asyncio.Queue[str | bytes | None] = asyncio.Queue(MOST_WISHES)
+        ways = {
+            asyncio.create_task(way)
+            for way in (_send(socket, outbox), _listen(socket, wishes), _carry_out(socket, session, wishes))
+        }
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -273,13 +279,19 @@ def _check(ways: Iterable[asyncio.Task[None]]) -> None:
             log.error("The explorer's connection failed", exc_info=error)
 
 
-async def _receive(socket: WebSocket, session: Session) -> None:
-    """Passes on what the page wants, one thing after another, until it goes."""
+async def _listen(socket: WebSocket, wishes: asyncio.Queue[str | bytes | None]) -> None:
+    """Takes down what the page wants, until it goes; that is noticed while something else is carried out."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
             return
-        answer = await _answer(session, message.get("text", message.get("bytes")))
+        await wishes.put(message.get("text", message.get("bytes")))
+
+
+async def _carry_out(socket: WebSocket, session: Session, wishes: asyncio.Queue[str | bytes | None]) -> None:
+    """Tells the session what the page wants, one thing after another, and the page what it is answered."""
+    while True:
+        answer = await _answer(session, await wishes.get())
         if answer is not None:
             await socket.send_text(encoded({"answer": answer}))
 
@@ -297,10 +309,11 @@ async def _answer(session: Session, data: str | bytes | None) -> dict[str, Any] 
     except BadMessageError as error:
         return {"error": str(error)}
     try:
-        return await asyncio.to_thread(session.act, message)
+        answer: dict[str, Any] | None = await call_anything(session.act, message)
     except Exception as error:  # a page outlives whatever its session raises
         log.exception("The explorer's session failed on %r", message["do"])
         return {"error": f"that failed: {error_text(error)}"}
+    return answer
 
 
 async def _end(socket: WebSocket, text: str) -> None:

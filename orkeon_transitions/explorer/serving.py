@@ -128,6 +128,7 @@ class Served:
                 log_level="error",
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,
                 ws="auto",
                 ws_max_size=LARGEST,
                 ws_per_message_deflate=False,

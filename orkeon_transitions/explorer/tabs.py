@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from orkeon_transitions.crew.threads import call_anything
+
 if TYPE_CHECKING:
     from orkeon_transitions.explorer.session import Session
 
@@ -89,9 +91,6 @@ class Tabs:
         self._clock = clock
         self._tabs: dict[str, Tab] = {}
 
-    def __len__(self) -> int:
-        return len(self._tabs)
-
     async def enter(self, name: str, page: str, over: Callable[[], None]) -> tuple[Tab, Visit, bool]:
         """Connects a page with its tab.
 
@@ -158,7 +157,8 @@ class Tabs:
         return tab
 
     async def _open(self) -> Session:
-        return await asyncio.to_thread(self._make)
+        session: Session = await call_anything(self._make)
+        return session
 
 
 async def _ended(visit: Visit, most: float) -> None:

@@ -3,8 +3,10 @@
 import errno
 import json
 import socket
-import threading
+import subprocess
+import sys
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import httpx
 import pytest
@@ -15,7 +17,7 @@ from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.explorer import serving
 from orkeon_transitions.explorer.messages import LARGEST
 from orkeon_transitions.explorer.server import application
-from tests.explorer.fake_session import FakeSession, FakeSessions
+from tests.explorer.fake_session import FakeSessions
 
 HOST = "127.0.0.1"
 
@@ -220,23 +222,37 @@ def test_pages_are_told_when_it_ends(sessions):
         browser.get()
 
 
-def test_it_ends_though_a_session_hangs(caplog):
-    hanging, go_on = threading.Event(), threading.Event()
+HANGING = """
+import sys, time
+from websockets.sync.client import connect
+from orkeon_transitions.explorer.server import application
+from orkeon_transitions.explorer.serving import Served, listen, port_of
+from tests.explorer.fake_session import FakeSession
 
-    class Hanging(FakeSession):
-        def act(self, message):
-            hanging.set()
-            go_on.wait(30)
+class Hanging(FakeSession):
+    def act(self, message):
+        self.change(hangs=True)
+        time.sleep(600)
 
-    listener = serving.listen(HOST, 0)
-    browser = Browser(serving.port_of(listener), "secret")
-    with serving.Served(application(Hanging, token="secret", hosts={HOST}), listener):
-        with browser.connect() as page:
-            told(page), told(page)
-            page.send('{"do": "fire", "trigger": "begin"}')
-            assert hanging.wait(10)
-        assert browser.get().status_code == 200
-    go_on.set()
+listener = listen("127.0.0.1", 0)
+base = f"127.0.0.1:{port_of(listener)}"
+with Served(application(Hanging, token="t", hosts={"127.0.0.1"}), listener):
+    with connect(f"ws://{base}/socket?token=t&tab=&page=p", origin=f"http://{base}", proxy=None) as page:
+        page.send('{"do": "fire", "trigger": "begin"}')
+        while "hangs" not in page.recv():
+            pass
+"""
+
+
+def test_the_program_ends_though_a_session_hangs():
+    done = subprocess.run(
+        [sys.executable, "-c", HANGING],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=Path(__file__).parents[2],
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_one_that_cannot_start_says_so():
