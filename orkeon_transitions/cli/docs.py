@@ -11,10 +11,10 @@ from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.screen import Mistake, Screen, current_screen
 
 EXAMPLES = examples(
-    "orkeon docs                   # what there is to read",
-    "orkeon docs breaker           # one guide",
-    "orkeon docs yaml-keys | less  # as plain Markdown",
-    "orkeon docs --path            # the folder with all of them, and with the JSON Schemas",
+    "orkeon docs                           # what there is to read",
+    "orkeon docs breaker                   # one guide",
+    "orkeon docs yaml-keys > yaml-keys.md  # as plain Markdown",
+    "orkeon docs --path                    # where all of them lie, and the JSON Schemas",
 )
 
 

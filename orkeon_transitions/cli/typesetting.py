@@ -55,8 +55,6 @@ class _Heading(Heading):
     @override
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         self.text.justify = "left"
-        if self.tag != "h1":
-            yield Text("")
         yield self.text
 
 

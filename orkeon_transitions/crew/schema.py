@@ -5,25 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orkeon_transitions.crew.breaker_block import GUARD_LIMITS
 from orkeon_transitions.crew.checks.schema import guardrails_schema, shape_schemas
-from orkeon_transitions.crew.consensus_block import MOST_ROUNDS, Fallback
-from orkeon_transitions.crew.execution_budget import NEEDED, PRESETS
+from orkeon_transitions.crew.consensus_block import MOST_ROUNDS, ConsensusBlock, Fallback
+from orkeon_transitions.crew.execution_budget import DEFAULT, NEEDED, PRESETS
 from orkeon_transitions.crew.keys import AGENT, CREW, PROCESSES, TASK, KeyTable
 from orkeon_transitions.crew.mcp.schema import servers_schema
 from orkeon_transitions.crew.models.schema import beside_schemas, model_schema
-from orkeon_transitions.crew.resolution import RETRY_CYCLES
+from orkeon_transitions.crew.resolution import MOST_REPEATS, RETRY_CYCLES
+from orkeon_transitions.crew.running import MOST_AT_ONCE
 from orkeon_transitions.crew.voting import VotingRule
 from orkeon_transitions.crew.web.schema import web_schema
-from orkeon_transitions.definition.schema import Schema, both_spellings, machine_schema, said
+from orkeon_transitions.definition.schema import (
+    NOT_OFFERED,
+    WITHOUT_EFFECT,
+    Schema,
+    another_word,
+    both_spellings,
+    one_of,
+    policy_keys,
+    said,
+)
+from orkeon_transitions.machines import TaskExecutionGuardContext
 
 _TEXT: Schema = {"type": ["string", "null"]}
 _NAMES: Schema = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": ["string", "null"]}]}
 _BREAKER: Schema = {"anyOf": [{"$ref": "#/$defs/circuit_breaker"}, {"type": "null"}]}
 _MODEL: Schema = {"$ref": "#/$defs/model"}
 _ANCHORS: Schema = {"type": ["object", "array", "null"]}
-_LATER: Schema = {"enum": [None, False, "", [], {}], "description": "Not there yet."}
-_CARRIED: Schema = {"description": "Accepted, without effect."}
+_LATER: Schema = {"enum": [None, False, "", [], {}], "description": "Not there yet."} | NOT_OFFERED
+_CARRIED: Schema = {"description": WITHOUT_EFFECT} | NOT_OFFERED
 _FLAG: Schema = {"type": ["boolean", "null"]}
 _COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
 _AT_LEAST_ONE: Schema = {"type": ["integer", "null"], "minimum": 1}
@@ -32,9 +42,9 @@ _KINDS: Mapping[str, Schema] = {
     "allow_delegation": _FLAG,
     "max_iter": _COUNT,
 }
-_PLAN = "Whether the agent makes a plan first."
+_PLAN = "Whether the agent makes a plan first, without tools; left out, what the level above says."
 _RATE = "How often a minute models are asked at most; 0: no limit."
-_GUARDRAILS = "What outputs must be like."
+_GUARDRAILS = "What outputs must be like: one rule, or a list of them."
 
 
 def crew_schema() -> dict[str, Any]:
@@ -55,154 +65,211 @@ def crew_schema() -> dict[str, Any]:
             "task": _mapping(TASK, _task_keys(), required=("description",)),
             "circuit_breaker": _breaker(),
             "execution_budget": _budget(),
+            "guardrails": guardrails_schema(),
             "model": model_schema(),
         },
     }
 
 
 def _crew_keys() -> Mapping[str, Schema]:
-    return {
-        "name": said("The crew's name.", _TEXT),
-        "goal": said("What all of it is for.", _TEXT),
-        # In any case: an editor may still offer the names.
-        "process": said("How the tasks are run.", {"anyOf": [{"enum": list(PROCESSES)}, _TEXT]}),
-        "circuit_breaker": said("The limits of every task.", _BREAKER),
-        "graph_config": said("The limits of the graph process.", _graph()),
-        "consensus": said("When the agents of the consensual process agree.", _consensus()),
-        "consensus_config": said("Another word for `consensus`.", _consensus()),
-        "execution_budget": said(
-            "What the process `autonomous` may use.", {"$ref": "#/$defs/execution_budget"}
+    keys = {
+        "name": said("The crew's name; left out, that of its file or folder.", _TEXT),
+        "goal": said("What all of it is for; every agent is told.", _TEXT),
+        "process": said("How the tasks are run.", one_of(PROCESSES), PROCESSES[0]),
+        "circuit_breaker": said(
+            "The limits of every task, each of which the task may write out anew. Without it: strict.",
+            _BREAKER | {"examples": [{"preset": "strict", "maxRetries": 2}]},
         ),
-        "manager_agent": said("Who leads in the process `hierarchical`, or decides in `consensual`.", _TEXT),
-        "anchors": said("Texts that others call by name, as in `*tone`.", _ANCHORS),
-        "mounts": said("Folders that tools may touch: 'host:/virtual:ro' or ':rw'.", _NAMES),
-        "llm": _MODEL,
-        "mcp_servers": said("Servers whose tools are called `server.tool`, by name.", servers_schema()),
+        "graph_config": said("The limits of the process `graph`, over all tasks.", _graph()),
+        "consensus": said("When the agents of the process `consensual` agree.", _consensus()),
+        "execution_budget": said(
+            "What the process `autonomous` may use: a preset, for each task, or amounts, for the whole run.",
+            {"$ref": "#/$defs/execution_budget"},
+        ),
+        "manager_agent": said(
+            "The agent that assigns and reviews in the process `hierarchical`, or decides in `consensual`.",
+            _TEXT,
+        ),
+        "anchors": said(
+            "Texts by name, which stand for `*name` in the texts below.",
+            _ANCHORS | {"examples": [{"tone": "Plain words and short sentences."}]},
+        ),
+        "mounts": said(
+            "All that file tools may touch: `host:/virtual:ro`, or `:rw`.",
+            _NAMES | {"examples": [["./sources:/sources:ro", "./reports:/reports:rw"]]},
+        ),
+        "llm": said("The model of every agent, or its settings; `--model` beats it.", _MODEL),
+        "mcp_servers": said("Servers whose tools agents name as `server.tool`, by name.", servers_schema()),
         "web": said("What `http_api` and `web_scrape` may reach; without it they are off.", web_schema()),
-        "planning": said("Whether agents make a plan first.", _FLAG),
-        "human_input": said("Whether a person must accept each output.", _FLAG),
+        "planning": said("Whether agents make a plan first, without tools.", _FLAG, False),
+        "human_input": said("Whether a person must accept each output.", _FLAG, False),
         **_guardrails(),
         "max_rpm": said(_RATE, _COUNT),
-        "max_concurrency": said("How many tasks may run at once.", _AT_LEAST_ONE),
-        "parallel_config": said("How tasks run at once.", _parallel()),
-        "agents": said("The agents by id.", _members("agent")),
-        "tasks": said("The tasks by id.", _members("task")),
+        "max_concurrency": said("How many tasks may run at once.", _AT_LEAST_ONE, MOST_AT_ONCE),
+        "parallel_config": said("Another place for `maxConcurrency`.", _parallel() | NOT_OFFERED),
+        "agents": said("Who works, by id.", _members("agent")),
+        "tasks": said("What is to be done, by id.", _members("task")),
     }
+    return keys | {"consensus_config": another_word("consensus", keys, camel=True)}
 
 
 def _agent_keys() -> Mapping[str, Schema]:
-    return {
+    keys = {
         "role": said("What the agent is.", _TEXT),
         "goal": said("What it is after.", _TEXT),
         "backstory": said("What it should know of itself.", _TEXT),
-        "tools": said("Names of tools.", _NAMES),
-        "llm": _MODEL,
+        "tools": said(
+            "The tools that it may use, by name: built in, of an MCP server, or of the program.",
+            _NAMES | {"examples": [["file_read", "file_write", "directory_read", "json_tool"]]},
+        ),
+        "llm": said("Its model, or settings; what is left out comes from the crew.", _MODEL),
         **beside_schemas(),
         "planning": said(_PLAN, _FLAG),
-        "reasoning": said("Another word for `planning`.", _FLAG),
         **_guardrails(),
         "max_iter": said("How often it asks its model in one attempt at most; 0: no limit.", _COUNT),
-        "max_iterations": said("Another word for `maxIter`.", _COUNT),
         "max_rpm": said(_RATE, _COUNT),
+    }
+    return keys | {
+        "reasoning": another_word("planning", keys, camel=True),
+        "max_iterations": another_word("max_iter", keys, camel=True),
     }
 
 
 def _task_keys() -> Mapping[str, Schema]:
-    return {
-        "description": said("The work, in words.", {"type": "string", "minLength": 1}),
+    keys = {
+        "description": said(
+            "The work, in words; `{name}` is filled in from the run's inputs.",
+            {"type": "string", "minLength": 1},
+        ),
         "expected_output": said("What the answer should look like.", _TEXT),
-        "agent": said("Who does it; left out, the agents take turns.", _TEXT),
-        "dependencies": said("Tasks whose outputs it needs.", _NAMES),
-        "context": said("Another word for `dependencies`; both may be there.", _NAMES),
-        "llm_override": _MODEL,
+        "agent": said("The id of who does it; left out, the agents take turns.", _TEXT),
+        "dependencies": said(
+            "The ids of tasks that must be done before, and whose outputs it is given.", _NAMES
+        ),
+        "llm_override": said("Settings of the model for this task; they beat the agent's.", _MODEL),
         "tools": said("Names of tools, in place of the agent's.", _NAMES),
-        "deliverable": said("The file that is written, below a mount with ':rw'.", _TEXT),
-        "output_file": said("The same, by its path below the folder for output.", _TEXT),
-        "async_execution": said("Whether what does not need the task goes on meanwhile.", _FLAG),
-        "markdown": said("Whether the agent is asked for Markdown.", _FLAG),
-        "circuit_breaker": said("The task's own limits.", _BREAKER),
+        "deliverable": said(
+            "The file that the output is written to, below a mount with `:rw`.",
+            _TEXT | {"examples": ["/reports/report.md"]},
+        ),
+        "output_file": said("The same, by its path below the crew's folder for output.", _TEXT),
+        "async_execution": said("Whether what does not need the task goes on meanwhile.", _FLAG, False),
+        "markdown": said("Whether the agent is asked for Markdown.", _FLAG, False),
+        "circuit_breaker": said("The task's own limits, field by field over the crew's.", _BREAKER),
         "execution_budget": said("What it may use, out of the crew's.", {"$ref": "#/$defs/execution_budget"}),
         "planning": said(_PLAN, _FLAG),
-        "human_input": said("Whether a person must accept the output.", _FLAG),
+        "human_input": said("Whether a person must accept the output; left out, what the crew says.", _FLAG),
         **_guardrails(),
-        "guardrail_max_retries": said("Another word for `maxValidationRetries`.", _COUNT),
+        "guardrail_max_retries": said("Another word for `maxValidationRetries` in `circuitBreaker`.", _COUNT)
+        | NOT_OFFERED,
         **shape_schemas(),
     }
+    return keys | {"context": another_word("dependencies", keys, camel=True)}
 
 
-def _guardrails() -> Mapping[str, Schema]:
-    return {
-        "guardrails": said(_GUARDRAILS, guardrails_schema()),
-        "guardrail": said("Another word for `guardrails`; both may be there.", guardrails_schema()),
-    }
+def _guardrails() -> dict[str, Schema]:
+    keys = {"guardrails": said(_GUARDRAILS, {"$ref": "#/$defs/guardrails"})}
+    return keys | {"guardrail": another_word("guardrails", keys, camel=True)}
 
 
 def _parallel() -> Schema:
-    keys = {"max_concurrency": said("How many tasks may run at once.", _AT_LEAST_ONE)}
-    return {"type": ["object", "null"], "properties": both_spellings(keys), "additionalProperties": False}
+    return _block({"max_concurrency": said("How many tasks may run at once.", _AT_LEAST_ONE, MOST_AT_ONCE)})
 
 
 def _breaker() -> Schema:
-    schema: Schema = machine_schema()["$defs"]["circuit_breaker"]
-    limits = {name: said(f"How many: {name.replace('_', ' ')}.", _COUNT) for name in GUARD_LIMITS}
-    return schema | {"properties": schema["properties"] | both_spellings(limits)}
+    usual = TaskExecutionGuardContext()
+    limits = {
+        "max_retries": "Attempts after one that failed; in the process `graph` none, unless it is written.",
+        "max_tool_calls_per_round": "Tool calls until the model must answer.",
+        "max_validation_retries": "How often an output that is not accepted goes back to the agent.",
+        "max_questions": "Questions that the agent may ask a person.",
+    }
+    keys = policy_keys("strict", in_seconds=True)
+    keys["max_repeats"] |= {"default": MOST_REPEATS}
+    keys |= {name: said(words, _COUNT, getattr(usual, name)) for name, words in limits.items()}
+    return {**_block(keys), "type": "object"}
 
 
 def _budget() -> Schema:
     most = {
-        "tool_calls": "How many tools may be called; 0: none.",
-        "delegation_depth": "How often a failed task may be handed to another agent; 0: never.",
-        "wall_time": "Seconds of work.",
-        "tokens": "How many tokens models may read and write.",
-        "spawns": "How many helpers agents may make; 0: none.",
+        "tool_calls": "How many tools may be called; 0: none",
+        "delegation_depth": "How often a failed task may be handed to another agent; 0: never",
+        "wall_time_seconds": "Seconds of work",
+        "tokens": "How many tokens models may read and write",
+        "spawns": "How many helpers agents may make; 0: none",
     }
-    preset = said("What each task may use.", {"anyOf": [{"enum": list(PRESETS)}, _TEXT]})
-    keys: dict[str, Schema] = {"preset": preset}
+    keys: dict[str, Schema] = {"preset": said("What each task may use.", one_of(PRESETS), DEFAULT)}
+    others = {}
     for name, words in most.items():
-        kind: Schema = {"type": ["number" if name == "wall_time" else "integer", "null"]}
-        amount = said(words, kind | {"exclusiveMinimum" if name in NEEDED else "minimum": 0})
-        keys |= {name: amount, f"max_{name}": amount}
-    keys |= {"wall_time_seconds": keys["wall_time"], "max_wall_time_seconds": keys["wall_time"]}
-    block: Schema = {"type": "object", "properties": both_spellings(keys), "additionalProperties": False}
-    return {"anyOf": [block, _TEXT]}
+        field = name.removesuffix("_seconds")
+        kind: Schema = {"type": ["number" if field == "wall_time" else "integer", "null"]}
+        figures = ", ".join(f"{one} {budget.to_dict()[field]:g}" for one, budget in PRESETS.items())
+        keys[name] = said(
+            f"{words} ({figures}).", kind | {"exclusiveMinimum" if field in NEEDED else "minimum": 0}
+        )
+        others |= {word: name for word in (f"max_{name}", field, f"max_{field}") if word != name}
+    keys |= {word: another_word(name, keys, camel=True) for word, name in others.items()}
+    return {"anyOf": [{**_block(keys), "type": "object"}, one_of(PRESETS)]}
 
 
 def _graph() -> Schema:
-    limits = machine_schema()["$defs"]["circuit_breaker"]["properties"]
-    seconds = limits["maxTotalDurationSeconds"]
-    cycles = f"How often failed tasks are queued again; {RETRY_CYCLES} if left out."
-    keys: Mapping[str, Schema] = {
-        "max_retry_cycles": said(cycles, _COUNT),
-        "circuit_breaker_preset": limits["preset"],
-        "preset": limits["preset"],
-        "max_transitions": limits["maxTransitions"],
-        "max_state_visits": limits["maxStateVisits"],
-        "max_total_duration": seconds,
-        "max_total_duration_seconds": seconds,
-    }
-    return {"type": ["object", "null"], "properties": both_spellings(keys), "additionalProperties": False}
+    limits = policy_keys("strict", in_seconds=True)
+    cycles = "How often a failed task is queued again, each time with a new machine."
+    keys = {"max_retry_cycles": said(cycles, _COUNT, RETRY_CYCLES)}
+    for name in ("preset", "max_transitions", "max_state_visits", "max_total_duration_seconds"):
+        keys[name] = limits[name]
+    keys["max_total_duration"] = limits["max_total_duration"]
+    return _block(keys | {"circuit_breaker_preset": another_word("preset", keys, camel=True)})
 
 
 def _consensus() -> Schema:
+    usual = ConsensusBlock()
     weights: Schema = {"type": ["object", "null"], "additionalProperties": {"type": "number", "minimum": 0}}
     share: Schema = {"type": ["number", "null"], "exclusiveMinimum": 0.5, "maximum": 1}
     some: Schema = {"type": ["number", "null"], "exclusiveMinimum": 0}
     rounds: Schema = {**_COUNT, "maximum": MOST_ROUNDS}
-    rule = said("How ballots are counted.", {"anyOf": [{"enum": [rule.value for rule in VotingRule]}, _TEXT]})
-    fallback: Schema = {"anyOf": [{"enum": [fallback.value for fallback in Fallback]}, _TEXT]}
-    more = said("How often the agents see each other's answers and try again.", rounds)
-    keys: Mapping[str, Schema] = {
-        "rule": rule,
-        "mode": rule,
-        "voting_rule": rule,
-        "threshold": said("The share of the ballots for a super-majority; two thirds if left out.", share),
-        "quorum": said("The ballots that a vote needs: a share up to 1.0, or a whole number.", some),
-        "weights": said("What an agent's ballot counts in a weighted vote; 1 if left out.", weights),
-        "discussion_rounds": more,
-        "max_discussion_rounds": more,
-        "fallback": said("What becomes of a task without a consensus.", fallback),
+    rules, fallbacks = (
+        one_of([one.value for one in kind], between=r"[-_\s]*") for kind in (VotingRule, Fallback)
+    )
+    keys = {
+        "rule": said(
+            "How ballots are counted: more than half of them, `threshold`, all but the winner's own, by "
+            "`weights`, or by points for places (`borda`).",
+            rules,
+            usual.rule.value,
+        ),
+        "threshold": said(
+            "The share of the ballots that a super-majority takes; two thirds if left out.", share
+        ),
+        "quorum": said(
+            "The ballots that a vote needs: a share up to 1.0, or a whole number.", some, usual.quorum
+        ),
+        "weights": said(
+            "What an agent's ballot counts in a weighted vote; 1 if left out.",
+            weights | {"examples": [{"ann": 2}]},
+        ),
+        "discussion_rounds": said(
+            "How often the agents see each other's answers, try again and vote again.",
+            rounds,
+            usual.discussion_rounds,
+        ),
+        "fallback": said(
+            "What becomes of a task without a consensus: the best output, a manager's choice, a failure.",
+            fallbacks,
+            usual.fallback.value,
+        ),
     }
-    return {"type": ["object", "null"], "properties": both_spellings(keys), "additionalProperties": False}
+    return _block(
+        keys
+        | {word: another_word("rule", keys, camel=True) for word in ("mode", "voting_rule")}
+        | {"max_discussion_rounds": another_word("discussion_rounds", keys, camel=True)}
+    )
+
+
+def _block(keys: Mapping[str, Schema]) -> Schema:
+    """A mapping with these keys and no others, or null."""
+    properties = both_spellings(keys, camel=True)
+    return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
 
 
 def _members(kind: str) -> Schema:
@@ -212,5 +279,5 @@ def _members(kind: str) -> Schema:
 def _mapping(table: KeyTable, keys: Mapping[str, Schema], *, required: tuple[str, ...] = ()) -> Schema:
     carried = {name: _CARRIED | _KINDS.get(name, {}) for name in sorted(table.carried)}
     others = dict.fromkeys(sorted(table.later), _LATER) | carried
-    schema: Schema = {"type": "object", "properties": both_spellings({**keys, **others})}
+    schema: Schema = {"type": "object", "properties": both_spellings({**keys, **others}, camel=True)}
     return schema | ({"required": list(required)} if required else {})

@@ -17,7 +17,7 @@ from orkeon_transitions.definition.states import REFUSED, StateReader
 
 _KEYS = frozenset(MachineDefinition.model_fields)
 # What transitions' machine classes take besides, and what its own markup writes.
-_UNUSED = frozenset(
+UNUSED = frozenset(
     {
         "after_state_change",
         "auto_transitions",
@@ -82,7 +82,7 @@ def read_definition(source: Source) -> MachineDefinition:
     if not isinstance(source.data, dict):
         source.problem((), f"{_EXPECTED}, not {shown(source.data)}")
         source.raise_problems()
-    block = read_block(source, source.data, (), _KEYS, unused=_UNUSED, refused=REFUSED)
+    block = read_block(source, source.data, (), _KEYS, unused=UNUSED, refused=REFUSED)
     states = StateReader(source)
     states.read(block)
     rows = RowReader(source, states)

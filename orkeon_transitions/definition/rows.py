@@ -10,7 +10,7 @@ from orkeon_transitions.definition.places import Path, Source
 from orkeon_transitions.definition.states import StateReader
 
 _KEYS = frozenset(TransitionDefinition.model_fields)
-_UNUSED = frozenset({"prepare"})
+UNUSED = frozenset({"prepare"})
 # The order in which transitions takes them.
 COLUMNS = ("trigger", "source", "dest", "conditions", "unless", "before", "after", "prepare")
 _INTERNAL = " (null: an internal transition)"
@@ -54,7 +54,7 @@ class RowReader:
 
     def _row_block(self, item: Any, path: Path) -> Block | None:
         if isinstance(item, dict):
-            return read_block(self._source, item, path, _KEYS, unused=_UNUSED)
+            return read_block(self._source, item, path, _KEYS, unused=UNUSED)
         if not isinstance(item, list):
             self._source.problem(path, f"must be a mapping or [trigger, source, dest], not {shown(item)}")
             return None

@@ -22,7 +22,7 @@ _REFUSED_IN_STATES = REFUSED | {
 }
 _KEYS = frozenset(StateDefinition.model_fields)
 # What transitions' own state, and its state features, take besides.
-_UNUSED = frozenset(
+UNUSED = frozenset(
     {"accepted", "hook", "ignore_invalid_triggers", "on_failure", "on_final", "retries", "volatile"}
 )
 
@@ -92,7 +92,7 @@ class StateReader:
             self.made.append(StateDefinition(name=name))
 
     def _read_mapping(self, item: dict[str, Any], path: Path) -> None:
-        block = read_block(self._source, item, path, _KEYS, unused=_UNUSED, refused=_REFUSED_IN_STATES)
+        block = read_block(self._source, item, path, _KEYS, unused=UNUSED, refused=_REFUSED_IN_STATES)
         name = self._new_name(block.get("name"), block.at("name")) if block.require("name") else None
         on_timeout = block.name("on_timeout")
         content: dict[str, Any] = {

@@ -1,12 +1,11 @@
 """The JSON Schema of a machine file, held against what the reader reads."""
 
 import json
-import re
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from hypothesis import given
+from jsonschema import Draft202012Validator
 
 import orkeon_transitions
 from orkeon_transitions.breaker import CircuitBreakerPolicy
@@ -18,66 +17,19 @@ from orkeon_transitions.definition import (
     load_definition,
     machine_schema,
     read_source,
+    reading,
+    rows,
+    states,
 )
 from orkeon_transitions.definition.names import camel_case, snake_case
+from orkeon_transitions.errors import DefinitionError
 from tests.strategies import any_names, machine_configs, policies
 
-TYPES = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "boolean": bool,
-    "null": type(None),
-    "integer": int,
-    "number": (int, float),
-}
-
-
-def fits(value, schema, root):
-    """Whether a value fits, as far as the keywords that our schema has go."""
-    if "$ref" in schema:
-        return fits(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root)
-    if "anyOf" in schema and not any(fits(value, one, root) for one in schema["anyOf"]):
-        return False
-    if "enum" in schema and value not in schema["enum"]:
-        return False
-    if "type" in schema:
-        kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-        if not any(
-            isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
-            for kind in kinds
-        ):
-            return False
-    if isinstance(value, str):
-        return re.search(schema.get("pattern", ""), value) is not None
-    if isinstance(value, int | float):
-        return value >= schema.get("minimum", value)
-    if isinstance(value, list):
-        return schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)) and all(
-            fits(item, one, root)
-            for item, one in zip_longest(
-                value, schema.get("prefixItems", [])[: len(value)], fillvalue=schema.get("items", {})
-            )
-        )
-    return not isinstance(value, dict) or fits_mapping(value, schema, root)
-
-
-def fits_mapping(value, schema, root):
-    known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
-    if not set(schema.get("required", ())) <= set(value):
-        return False
-    if not all(fits(key, schema.get("propertyNames", {}), root) for key in value):
-        return False
-    for key, content in value.items():
-        rule = known.get(key, others)
-        if rule is False or (rule is not True and not fits(content, rule, root)):
-            return False
-    return True
+FITS = Draft202012Validator(machine_schema())
 
 
 def accepted(data):
-    schema = machine_schema()
-    return fits(data, schema, schema)
+    return FITS.is_valid(data)
 
 
 SHIPPED = sorted((Path(orkeon_transitions.__file__).parent / "machines" / "yaml").glob("*.yaml"))
@@ -104,9 +56,9 @@ def test_it_is_a_schema_that_can_be_published():
 @pytest.mark.parametrize(
     ("keys", "schema"),
     [
-        (set(MachineDefinition.model_fields), machine_schema()),
-        (set(StateDefinition.model_fields), machine_schema()["$defs"]["state"]),
-        (set(TransitionDefinition.model_fields), machine_schema()["$defs"]["transition"]),
+        ({*MachineDefinition.model_fields, *reading.UNUSED}, machine_schema()),
+        ({*StateDefinition.model_fields, *states.UNUSED}, machine_schema()["$defs"]["state"]),
+        ({*TransitionDefinition.model_fields, *rows.UNUSED}, machine_schema()["$defs"]["transition"]),
         (
             {
                 *CircuitBreakerPolicy.model_fields,
@@ -118,10 +70,22 @@ def test_it_is_a_schema_that_can_be_published():
         ),
     ],
 )
-def test_every_key_is_described_in_both_spellings(keys, schema):
-    assert set(schema["properties"]) == keys | {camel_case(key) for key in keys}
-    assert {snake_case(key) for key in schema["properties"]} == keys
-    assert all(rule["description"] for rule in schema["properties"].values())
+def test_every_key_is_described_in_both_spellings_and_offered_in_one(keys, schema):
+    properties = schema["properties"]
+    assert set(properties) == keys | {camel_case(key) for key in keys}
+    assert {snake_case(key) for key in properties} == keys
+    assert all(rule["description"].endswith((".", ")")) for rule in properties.values())
+    offered = [key for key, rule in properties.items() if not rule.get("doNotSuggest")]
+    assert len({snake_case(key) for key in offered}) == len(offered)
+    assert {snake_case(key) for key in offered} == set(offered)
+
+
+@pytest.mark.parametrize("preset", CircuitBreakerPolicy.preset_names())
+def test_what_a_preset_allows_is_said_of_each_limit(preset):
+    policy = CircuitBreakerPolicy.preset(preset)
+    keys = machine_schema()["$defs"]["circuit_breaker"]["properties"]
+    assert f"{preset} {policy.max_transitions}" in keys["max_transitions"]["description"]
+    assert f"{preset} {policy.state_timeout.total_seconds():.0f}" in keys["state_timeout"]["description"]
 
 
 @given(machine_configs(states=any_names(), triggers=any_names(), policy=policies()))
@@ -148,12 +112,46 @@ def test_what_loads_fits(config):
         {"circuitBreaker": {"maxTransitons": 5}},
         {"guards": {"not one": "text"}},
         {"guards": {"ok": 5}},
+        {"initial": "*"},
+        {"states": ["a", "="]},
+        {"states": [{"name": "a", "finl": True}]},
+        {"states": [{"name": "a", "children": []}]},
+        {"parallel": ["a"]},
+        {"transitons": []},
+        {"transitions": [{"trigger": "go", "source": "a", "dest": "*"}]},
+        {"transitions": [{"trigger": "go", "source": "a", "dest": "a", "conditon": "ready"}]},
+        {"transitions": [{"trigger": "go", "source": "a", "dest": "a", "conditions": "9lives"}]},
+        {"circuit_breaker": {"preset": "strickt"}},
+        {"circuit_breaker": {"meters": {"tokens": "many"}}},
+        {"circuit_breaker": {"use_degraded_mode": "yes"}},
     ],
 )
 def test_what_does_not_load_does_not_fit(change):
     sound = {"initial": "a", "states": ["a"], "transitions": [["go", "a", None]]}
     assert accepted(sound)
+    load_definition(sound)
     assert not accepted(sound | change)
+    with pytest.raises(DefinitionError):
+        load_definition(sound | change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"circuit_breaker": {"preset": " STRICT "}},
+        {"circuitBreaker": None},
+        {"circuitBreaker": {"preset": "Permissive", "stateTimeoutSeconds": 0.5, "maxRepeats": 0}},
+        {"states": ["a", {"name": "größe 🦊", "onEnter": "größe_messen", "tags": ["x"]}]},
+        {"queued": True, "sendEvent": True, "auto_transitions": False, "model": None},
+        {"states": ["a", {"name": "b", "ignore_invalid_triggers": True, "timeout": 0}]},
+        {"transitions": [{"trigger": "go", "source": "*", "dest": "=", "prepare": "f", "after": []}]},
+        {"transitions": None},
+    ],
+)
+def test_what_loads_in_an_odd_spelling_fits(change):
+    odd = {"initial": "a", "states": ["a"], "transitions": [["go", "a", None]]} | change
+    load_definition(odd)
+    assert accepted(odd)
 
 
 @pytest.mark.parametrize(
@@ -170,5 +168,4 @@ def test_what_does_not_load_does_not_fit(change):
 )
 def test_a_row_in_the_list_form_is_checked_column_by_column(row, is_right):
     file = {"initial": "a", "states": ["a", "b"], "transitions": [row]}
-    schema = machine_schema()
-    assert fits(file, schema, schema) is is_right
+    assert accepted(file) is is_right

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orkeon_transitions.crew.checks.block import COUNTS, PATTERNS, WORDS
-from orkeon_transitions.definition.schema import Schema, both_spellings, said
+from orkeon_transitions.definition.schema import Schema, another_word, both_spellings, said
 
 _WORDS: Schema = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -35,7 +35,7 @@ def guardrails_schema() -> Schema:
     keys = {name: said(words, kinds.get(name, {"type": "string"})) for name, words in _SAID.items()}
     rule: Schema = {
         "anyOf": [
-            {"type": "object", "properties": both_spellings(keys), "additionalProperties": False},
+            {"type": "object", "properties": both_spellings(keys, camel=True), "additionalProperties": False},
             said(_NAMED, {"type": "string"}),
         ]
     }
@@ -46,11 +46,14 @@ def shape_schemas() -> dict[str, Schema]:
     """Describes the keys that say what shape an output has."""
     shape = "A JSON Schema that the output must fit, or the name of a class that the program gives."
     name = "The name of a class that the program gives, which the output is read as."
-    return {
+    keys = {
         "response_schema": said(shape, _SHAPE),
-        "output_schema": said("Another word for `responseSchema`.", _SHAPE),
-        "schema_inline": said("Another word for `responseSchema`.", _SHAPE),
         "output_json": said("True: the output must be JSON; else as `responseSchema`.", _SHAPE),
         "output_pydantic": said(name, {"type": ["string", "null"]}),
-        "response_model": said("Another word for `output_pydantic`.", {"type": ["string", "null"]}),
     }
+    others = {
+        "output_schema": "response_schema",
+        "schema_inline": "response_schema",
+        "response_model": "output_pydantic",
+    }
+    return keys | {word: another_word(key, keys, camel=True) for word, key in others.items()}

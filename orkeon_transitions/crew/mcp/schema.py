@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orkeon_transitions.definition.schema import Schema, both_spellings, said
+from orkeon_transitions.definition.schema import Schema, another_word, both_spellings, said
 
 _TEXT: Schema = {"type": ["string", "null"]}
 _TEXTS: Schema = {"type": ["object", "null"], "additionalProperties": {"type": "string"}}
@@ -21,12 +21,23 @@ def servers_schema() -> Schema:
         "url": said("Where the server listens, in place of a command.", _TEXT),
         "headers": said("Sent with every request to the URL; `${NAME}` is a variable of ours.", _TEXTS),
         "tools": said("The only tools that it may offer; all that it has if left out.", _NAMES),
-        "timeout_seconds": said("How long a call may take.", _SECONDS),
-        "timeout": said("Another word for `timeoutSeconds`.", _SECONDS),
-        "type": said("`stdio` or `http`.", {"enum": ["stdio", "http", "streamable-http", None]}),
-        "transport": said("Another word for `type`.", {"enum": ["stdio", "http", "streamable-http", None]}),
+        "timeout_seconds": said(
+            "Seconds that a call may take; left out, as long as the task's clocks allow.", _SECONDS
+        ),
+        "type": said(
+            "How it is spoken to; left out, what `command` or `url` says.",
+            {"enum": ["stdio", "http", "streamable-http", None]},
+        ),
     }
-    server: Schema = {"type": "object", "properties": both_spellings(keys), "additionalProperties": False}
+    keys |= {
+        "timeout": another_word("timeout_seconds", keys, camel=True),
+        "transport": another_word("type", keys),
+    }
+    server: Schema = {
+        "type": "object",
+        "properties": both_spellings(keys, camel=True),
+        "additionalProperties": False,
+    }
     return {
         "type": ["object", "null"],
         "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},

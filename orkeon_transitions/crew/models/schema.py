@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from orkeon_transitions.crew.models.names import LOCAL, OFFLINE, PROVIDERS
 from orkeon_transitions.crew.models.reading import ALIASES, HOTTEST
 from orkeon_transitions.crew.models.settings import EFFORTS
-from orkeon_transitions.definition.schema import Schema, both_spellings, said
+from orkeon_transitions.definition.schema import Schema, another_word, both_spellings, said
 
 _TEXT: Schema = {"type": ["string", "null"]}
 _SECONDS: Schema = {"type": ["number", "null"], "minimum": 0}
 _PRICE: Schema = {
     "type": ["object", "null"],
-    "properties": {name: {"type": "number", "minimum": 0} for name in ("input", "output")},
+    "properties": {
+        name: said(f"Dollars for a million tokens of {name}.", {"type": "number", "minimum": 0})
+        for name in ("input", "output")
+    },
     "required": ["input", "output"],
     "additionalProperties": False,
 }
@@ -52,10 +55,10 @@ def model_schema() -> Schema:
         ),
         "price": said("What it costs, in US dollars for a million tokens.", _PRICE),
     }
-    others = {other: keys[key] for other, key in ALIASES.items()}
+    others = {other: another_word(key, keys, camel=True) for other, key in ALIASES.items()}
     mapping = {
         "type": "object",
-        "properties": both_spellings({**keys, **others}),
+        "properties": both_spellings({**keys, **others}, camel=True),
         "additionalProperties": False,
     }
     named: Schema = {"anyOf": [{"enum": [OFFLINE, LOCAL, None]}, {"type": "string"}, mapping]}
