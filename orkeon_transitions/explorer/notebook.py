@@ -27,9 +27,13 @@ def explore(subject: Any, **options: Any) -> ExplorerWidget:
 
     Raises:
         MissingExtraError: anywidget is not installed (`orkeon-transitions[explore]`).
+        OrkeonError: There is no such name, file or journal.
         TypeError: The subject is nothing that can be explored.
     """
     check_for_anywidget()
+    if isinstance(subject, type):
+        name = subject.__name__
+        raise TypeError(f"{name} is a class; a machine of it can be explored: explore({name}(...))")
     from orkeon_transitions.explorer.opening import open_session  # noqa: PLC0415 (it reads the subject)
     from orkeon_transitions.explorer.widget import ExplorerWidget  # noqa: PLC0415 (only who asks loads anywidget)
 

@@ -1,18 +1,23 @@
 """The widget as Jupyter's page sees it, through a comm that writes everything down; no browser."""
 
+import asyncio
 import gc
 import importlib.util
 import subprocess
 import sys
 import threading
+import time
+from contextlib import contextmanager
 
 import comm
 import pytest
 
+from orkeon_transitions import JsonlJournal, TaskExecution, load_crew
 from orkeon_transitions.errors import MissingExtraError, OrkeonError
-from orkeon_transitions.explorer import explore
+from orkeon_transitions.explorer import MachineSession, explore
 from orkeon_transitions.explorer.session import empty_traits
 from orkeon_transitions.explorer.widget import ExplorerWidget
+from orkeon_transitions.machines import AsyncTaskExecution
 from tests.explorer.fake_session import FakeSession
 
 
@@ -62,6 +67,16 @@ def page(monkeypatch):
 
     monkeypatch.setattr(comm, "create_comm", create_comm)
     return comms
+
+
+@contextmanager
+def shown(page, trait, **values):
+    """Waits until a page knows these values, however late and from whichever thread they come."""
+    yield
+    until = time.monotonic() + 5
+    while not values.items() <= page.known[trait].items() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert values.items() <= page.known[trait].items()
 
 
 @pytest.fixture
@@ -223,6 +238,83 @@ class TestExplore:
         page[-1].do({"do": "fire", "trigger": "begin_execution"})
         assert widget.machine.state == "executing"
         widget.close()
+
+    def test_a_machine_of_the_program_s_is_followed_and_fired(self, page):
+        fsm = TaskExecution()
+        widget = explore(fsm)
+        assert widget.machine is fsm
+        with shown(page[-1], "now", state="executing"):
+            fsm.begin_execution()
+        with shown(page[-1], "now", state="validating"):
+            page[-1].do({"do": "fire", "trigger": "submit_for_validation"})
+        assert fsm.state == "validating"
+        widget.close()
+        fsm.validation_passed()
+        assert page[-1].known["now"]["state"] == "validating"
+
+    def test_an_async_machine_is_fired_in_the_loop_that_it_lives_in(self, page):
+        async def until(condition):
+            async with asyncio.timeout(5):
+                while not condition(page[-1].known):
+                    await asyncio.sleep(0.01)
+
+        async def as_in_a_notebook():
+            fsm = AsyncTaskExecution()
+            widget = explore(fsm)
+            await fsm.begin_execution()
+            await until(lambda known: known["can"]["fire"] and known["now"]["state"] == "executing")
+            page[-1].do({"do": "fire", "trigger": "submit_for_validation"})
+            await until(lambda known: known["now"]["state"] == "validating")
+            widget.close()
+            return fsm.state
+
+        assert asyncio.run(as_in_a_notebook()) == "validating"
+
+    def test_a_crew_is_followed_by_its_observer(self, page):
+        crew = load_crew("{agents: {ann: {}}, tasks: {brew: {description: Brew, agent: ann}}}")
+        widget = explore(crew)
+        assert page[-1].known["page"] == "crew"
+        with shown(page[-1], "crew", status="completed"):
+            crew.run_sync(observer=widget.observer)
+        widget.close()
+
+    def test_a_machine_has_no_observer(self, page):
+        widget = explore("task_status")
+        assert widget.observer is None
+        widget.close()
+
+    def test_a_journal_of_several_machines_begins_with_the_one_that_is_named(self, page, tmp_path):
+        with JsonlJournal(tmp_path / "run.jsonl") as journal:
+            for name in "one", "two":
+                task = TaskExecution(machine_id=name)
+                journal.record(task)
+                task.begin_execution()
+        widget = explore(tmp_path / "run.jsonl", machine_id="two")
+        assert page[-1].known["page"] == "journal"
+        assert page[-1].known["title"]["machine_id"] == "two"
+        assert widget.machine is None
+        widget.close()
+
+    def test_a_file_with_problems_shows_them(self, page, tmp_path):
+        file = tmp_path / "review.yaml"
+        file.write_text("name: review\ninitial: drft\nstates: [draft]\n", encoding="utf-8")
+        widget = explore(file)
+        assert page[-1].known["page"] == "problems"
+        assert "drft" in page[-1].known["problems"][0]["message"]
+        assert str(file) in repr(widget)
+        widget.close()
+
+    def test_a_class_is_no_machine_yet(self, page):
+        with pytest.raises(TypeError, match=r"explore\(TaskExecution\(\.\.\.\)\)"):
+            explore(TaskExecution)
+
+    def test_a_session_whose_widget_fails_is_closed(self, page, monkeypatch):
+        closed = []
+        monkeypatch.setattr(MachineSession, "close", lambda self: closed.append(self))
+        monkeypatch.setattr(comm, "create_comm", lambda **_: (_ for _ in ()).throw(OSError("no kernel")))
+        with pytest.raises(OSError, match="no kernel"):
+            explore("task_status")
+        assert closed
 
     @pytest.mark.parametrize("subject", [None, 7, object(), ["task_execution"]])
     def test_what_is_nothing_to_explore_is_refused_by_its_kind(self, subject, page):

@@ -9,7 +9,7 @@ from tests.explorer.browser.jupyter_lab import Lab, NotebookPage
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(180)]
 
 EXPLORE = """
 from orkeon_transitions import TaskExecution
