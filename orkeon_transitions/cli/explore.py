@@ -59,12 +59,11 @@ def command(
     wanted = Wanted(host or HOST, port, opens=not no_open)
     opening = _Opening(subject, machine, machine_id)
 
-    def tell(url: str) -> None:
+    with Ending() as ending, opening, served_page(screen, wanted, opening) as page:
         if not screen.quiet:
             screen.message(f"exploring {subject}; Ctrl-C ends it")
-        screen.raw(f"{url}\n")
-
-    with Ending() as ending, opening, served_page(screen, wanted, opening, tell=tell) as page:
+        screen.raw(f"{page.url}\n")
+        page.open()
         ending.wait(page.is_there)
 
 

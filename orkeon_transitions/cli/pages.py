@@ -46,21 +46,28 @@ class Wanted:
     opens: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Page:
     """A page that is being served.
 
     Attributes:
         url: Its address, token included.
-        served: What serves it.
     """
 
-    url: str
-    served: Served
+    def __init__(self, url: str, served: Served, *, opens: bool) -> None:
+        self.url = url
+        self._served = served
+        self._opens = opens
+
+    def open(self) -> None:
+        """Opens it in the browser, the first time, where that is wanted and there is a desktop."""
+        opens, self._opens = self._opens, False
+        if opens and _has_desktop():
+            # Some browsers run in the foreground until they are closed.
+            threading.Thread(target=_open, args=(self.url,), daemon=True).start()
 
     def is_there(self) -> bool:
         """Whether it still answers."""
-        return self.served.is_running
+        return self._served.is_running
 
 
 def page_options(command: Command) -> Command:
@@ -97,8 +104,6 @@ def served_page(
     screen: Screen,
     wanted: Wanted,
     make_session: Callable[[], Session],
-    *,
-    tell: Callable[[str], None],
 ) -> Iterator[Page]:
     """Serves a page while this is entered.
 
@@ -106,7 +111,6 @@ def served_page(
         screen: For what there is to say.
         wanted: Where.
         make_session: Opens the session of one tab.
-        tell: Is given the page's address, before a browser is opened there.
 
     Raises:
         Mistake: The port or the host cannot be taken.
@@ -124,11 +128,10 @@ def served_page(
                 f"the page listens on {wanted.host}: others in the network who have its address can use it, "
                 "and nothing that they exchange is encrypted"
             )
-        tell(url)
-        if wanted.opens and _has_desktop():
-            # Some browsers run in the foreground until they are closed.
-            threading.Thread(target=_open, args=(url,), daemon=True).start()
-        yield Page(url, served)
+        if wanted.host in server.EVERYWHERE:
+            elsewhere = serving.address(socket.gethostname(), serving.port_of(listener), token)
+            screen.message(f"from elsewhere: {elsewhere}")
+        yield Page(url, served, opens=wanted.opens)
 
 
 def _listener(screen: Screen, wanted: Wanted) -> socket.socket:

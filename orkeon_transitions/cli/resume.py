@@ -13,6 +13,7 @@ from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.people import conduct_options, person
 from orkeon_transitions.cli.screen import Mistake, current_screen
 from orkeon_transitions.cli.stores import opened_store, resume_words, store_option
+from orkeon_transitions.cli.watching import wanted_page, watch_options, watched
 
 EXAMPLES = examples(
     "orkeon runs --store sqlite:///runs.db              # which runs there are",
@@ -37,6 +38,7 @@ EXAMPLES = examples(
 @tools_option
 @conduct_options
 @output_options
+@watch_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @shared_options
 @click.pass_context
@@ -56,6 +58,10 @@ def command(
     no_input: bool,
     report: str | None,
     diagrams: str | None,
+    watch: bool,
+    port: int | None,
+    host: str | None,
+    no_open: bool,
     as_json: bool,
 ) -> None:
     """Go on with a run that was interrupted, broken off or killed.
@@ -68,7 +74,8 @@ def command(
     screen = current_screen()
     asked = wanted(model, base_url)
     outputs = Outputs.named(report, diagrams, as_json=as_json)
-    with ExitStack() as opened:
+    page = wanted_page(watch=watch, as_json=as_json, host=host, port=port, opens=not no_open)
+    with ExitStack() as looking, ExitStack() as opened:
         store = opened.enter_context(opened_store(url, must_exist=True))
         begun = store.runs.read(run).note
         source = crew or begun["source"]
@@ -76,6 +83,7 @@ def command(
             raise Mistake(f"run '{run}' began with a crew from a text: name its file with --crew")
         loaded = load(screen, source, tools=imported(own_tools))
         given = {**begun["inputs"], **pairs(inputs)}
+        watcher = looking.enter_context(watched(screen, loaded, page))
         code = carry_out(
             screen,
             loaded,
@@ -87,7 +95,7 @@ def command(
                 allow_changes=allow_changes,
                 take_over=take_over,
                 model=asked,
-                observer=observer,
+                observer=watcher.told_too(observer),
                 concurrency=concurrency,
                 ask_human=person(screen, no_input=no_input),
             ),
@@ -95,4 +103,5 @@ def command(
             around=opened,
             resumable=resume_words(run, store.url),
         )
+        watcher.stay(code)
     context.exit(code)

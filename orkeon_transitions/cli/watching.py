@@ -35,8 +35,18 @@ class Watcher:
     page: Page | None = None
 
     def told_too(self, observer: CrewObserver) -> CrewObserver:
-        """An observer that tells the page what it is told."""
-        return observer if self.watch is None else both(observer, self.watch.observer)
+        """An observer that tells the page what it is told, and opens the page when the run has begun."""
+        if self.watch is None or self.page is None:
+            return observer
+        from orkeon_transitions.crew import CrewObserver
+
+        page = self.page
+
+        def begun(_: object) -> None:
+            page.open()
+
+        opening = CrewObserver(status_moved=begun, task_started=begun, task_restored=begun)
+        return both(both(observer, self.watch.observer), opening)
 
     def stay(self, code: int) -> None:
         """Keeps the page until Ctrl-C for a person at the terminal; a run that was interrupted ends it."""
@@ -83,11 +93,8 @@ def watched(screen: Screen, crew: Crew, wanted: Wanted | None) -> Iterator[Watch
     from orkeon_transitions.explorer import CrewSession, CrewWatch
 
     watch = CrewWatch(crew)
-
-    def tell(url: str) -> None:
-        screen.message(f"the run's page: {url}")
-
-    with served_page(screen, wanted, lambda: CrewSession(watch), tell=tell) as page:
+    with served_page(screen, wanted, lambda: CrewSession(watch)) as page:
+        screen.message(f"the run's page: {page.url}")
         yield Watcher(screen, watch, page)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -167,6 +168,7 @@ class TestHosts:
         assert "warning: the page listens on 0.0.0.0: others in the network" in done.err
         [(url, status)] = browser
         assert (urlsplit(url).hostname, status) == ("127.0.0.1", 200)
+        assert f"from elsewhere: http://{socket.gethostname()}:{urlsplit(url).port}/?token=" in done.err
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
     def test_the_loopback_does_not(self, orkeon, browser, host):

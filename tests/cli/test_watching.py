@@ -153,6 +153,34 @@ def test_the_extra_is_named_where_it_is_missing(orkeon, monkeypatch):
     assert "orkeon-transitions[explore]" in done.err
 
 
+def test_a_run_that_does_not_begin_opens_no_browser(orkeon, monkeypatch, folder):
+    monkeypatch.setenv("BROWSER", "mine")
+    monkeypatch.setattr(pages.webbrowser, "open", lambda url: pytest.fail("a browser was opened"))
+    (folder / "crew.yaml").write_text(
+        "agents: {a: {role: A}}\ntasks: {t: {description: 'About {topic}', agent: a}}\n"
+    )
+    done = orkeon("run", "crew.yaml", "--watch", "--port", "0")
+    assert done.code == 2
+    assert "topic" in done.err
+
+
+def test_a_run_that_goes_on_is_watched_too(orkeon, on_terminal, page, monkeypatch):
+    store = ("--store", "sqlite:///runs.db")
+    there = OfflineModel.reply
+
+    async def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(OfflineModel, "reply", interrupted)
+    assert orkeon("run", CREW, *store, "--run-id", "r").code == 130
+    monkeypatch.setattr(OfflineModel, "reply", there)
+    page.ends = interrupt_when("the run's page stays until Ctrl-C")
+    done = on_terminal("resume", "r", *store, "--watch", "--port", "0", columns=200)
+    assert done.code == 0
+    assert page.stood[-1] == "completed"
+    assert set(page.tasks.values()) == {"completed"}
+
+
 class TestBoth:
     def test_each_is_told_in_turn(self):
         told = []
