@@ -35,7 +35,8 @@ function render({ model, el }) {
     beforeFiring: () => {},
     machineChosen: null,
     stateName: null,
-    heading: (depth, words) => make(`h${depth + (el.closest(".orkeon-page") ? 0 : 1)}`, { class: `ork-h${depth}`, text: words }),
+    heading: (depth, words) =>
+      make(`h${depth + (el.closest(".orkeon-page") ? 0 : 1)}`, { class: `ork-h${depth}`, text: words }),
   };
   const frame = make("div", { class: "ork-frame" });
   root.prepend(frame, live);
@@ -61,18 +62,46 @@ function render({ model, el }) {
 function pageOf(page, ui) {
   const top = (...parts) => make("div", { class: "ork-top" }, ...parts);
   if (page === "problems") return [top(notices(ui)), problems(ui)];
-  if (page === "loading") return [top(header(ui), notices(ui)), make("p", { class: "ork-loading", role: "status", text: "Opening …" })];
+  if (page === "loading")
+    return [
+      top(header(ui), notices(ui)),
+      make("p", { class: "ork-loading", role: "status", text: "Opening …" }),
+    ];
   const beside = [stateNow(ui), triggers(ui), gauges(ui), form(ui)];
-  const past = make("section", { class: "ork-card ork-history", "aria-label": "History" }, unseen(ui.heading(2, "History")), timeline(ui), log(ui));
-  if (page !== "crew") return [top(header(ui), notices(ui)), stage(ui), make("div", { class: "ork-side" }, machines(ui), ...beside), past];
-  return [top(header(ui), notices(ui), crewBar(ui)), machines(ui), tabs(ui), make("div", { class: "ork-side" }, ...beside), past];
+  const past = make(
+    "section",
+    { class: "ork-card ork-history", "aria-label": "History" },
+    unseen(ui.heading(2, "History")),
+    timeline(ui),
+    log(ui),
+  );
+  if (page !== "crew")
+    return [
+      top(header(ui), notices(ui)),
+      stage(ui),
+      make("div", { class: "ork-side" }, machines(ui), ...beside),
+      past,
+    ];
+  return [
+    top(header(ui), notices(ui), crewBar(ui)),
+    machines(ui),
+    tabs(ui),
+    make("div", { class: "ork-side" }, ...beside),
+    past,
+  ];
 }
 
 /** The crew's two pictures, of which one is seen: its tasks, and the machine of the task that is looked at. */
 function tabs(ui) {
   const panes = [crewGraph(ui), stage(ui)];
   const buttons = ["Tasks", "Machine"].map((text, index) =>
-    make("button", { type: "button", role: "tab", id: `${ui.id}-tab-${index}`, text, on: { click: () => show(index), keydown: turn } }),
+    make("button", {
+      type: "button",
+      role: "tab",
+      id: `${ui.id}-tab-${index}`,
+      text,
+      on: { click: () => show(index), keydown: turn },
+    }),
   );
   panes.forEach((pane, index) => {
     pane.role = "tabpanel";
@@ -95,8 +124,13 @@ function tabs(ui) {
     const chosen = ui.view.get("machines").find(({ selected }) => selected);
     buttons[1].textContent = chosen ? `Machine of ${chosen.label ?? chosen.id}` : "Machine";
   });
-  show(0);
-  return make("div", { class: "ork-tabs" }, make("div", { role: "tablist", "aria-label": "Pictures" }, ...buttons), ...panes);
+  show(ui.view.get("crew")?.svg ? 0 : 1);
+  return make(
+    "div",
+    { class: "ork-tabs" },
+    make("div", { role: "tablist", "aria-label": "Pictures" }, ...buttons),
+    ...panes,
+  );
 }
 
 export default { render };

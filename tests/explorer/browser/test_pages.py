@@ -168,6 +168,8 @@ def test_a_task_that_is_chosen_shows_its_machine(explorer, by):
 
 def test_a_crew_without_a_picture_has_its_list(explorer):
     page = explorer(crew() | {"crew": crew()["crew"] | {"svg": None}}).page
+    assert page.get_by_role("tab", name="Machine of draft").get_attribute("aria-selected") == "true"
+    page.get_by_role("tab", name="Tasks").click()
     assert page.get_by_text("There is no picture of the tasks").is_visible()
     assert page.locator(".ork-machines button").count() == 6
 

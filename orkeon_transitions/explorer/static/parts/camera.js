@@ -62,7 +62,9 @@ export class Camera {
   centre(element, { closer = true, glide = true } = {}) {
     const box = this.boxOf(element);
     if (!box) return;
-    const scale = closer ? Math.max(this.#eye.scale, COMFORTABLE * (this.#narrow() ? 0.85 : 1)) : this.#eye.scale;
+    const scale = closer
+      ? Math.max(this.#eye.scale, COMFORTABLE * (this.#narrow() ? 0.85 : 1))
+      : this.#eye.scale;
     this.#go({ x: box.x + box.width / 2, y: box.y + box.height / 2, scale }, glide);
   }
 
@@ -77,7 +79,10 @@ export class Camera {
   sees(element) {
     const [inner, outer] = [element.getBoundingClientRect(), this.#canvas.getBoundingClientRect()];
     return (
-      inner.left >= outer.left && inner.right <= outer.right && inner.top >= outer.top && inner.bottom <= outer.bottom
+      inner.left >= outer.left &&
+      inner.right <= outer.right &&
+      inner.top >= outer.top &&
+      inner.bottom <= outer.bottom
     );
   }
 
@@ -87,8 +92,15 @@ export class Camera {
     if (!outer || !inner) return null;
     const { x, y, width, height } = element.getBBox();
     const matrix = outer.inverse().multiply(inner);
-    const [from, to] = [new DOMPoint(x, y), new DOMPoint(x + width, y + height)].map((p) => p.matrixTransform(matrix));
-    return { x: Math.min(from.x, to.x), y: Math.min(from.y, to.y), width: Math.abs(to.x - from.x), height: Math.abs(to.y - from.y) };
+    const [from, to] = [new DOMPoint(x, y), new DOMPoint(x + width, y + height)].map((p) =>
+      p.matrixTransform(matrix),
+    );
+    return {
+      x: Math.min(from.x, to.x),
+      y: Math.min(from.y, to.y),
+      width: Math.abs(to.x - from.x),
+      height: Math.abs(to.y - from.y),
+    };
   }
 
   #narrow() {
@@ -141,7 +153,10 @@ export class Camera {
     const { x, y, scale } = this.#eye;
     const [width, height] = [this.#canvas.clientWidth / scale, this.#canvas.clientHeight / scale];
     if (!width || !height) return;
-    this.#svg.setAttribute("viewBox", [x - width / 2, y - height / 2, width, height].map((n) => n.toFixed(2)).join(" "));
+    this.#svg.setAttribute(
+      "viewBox",
+      [x - width / 2, y - height / 2, width, height].map((n) => n.toFixed(2)).join(" "),
+    );
     this.#canvas.classList.toggle("ork-far", scale < LEGIBLE);
   }
 
@@ -176,7 +191,12 @@ export class Camera {
   #down(event) {
     if (event.button) return;
     if (this.#pointers.size === 0) this.#dragged = false;
-    this.#pointers.set(event.pointerId, { clientX: event.clientX, clientY: event.clientY, fromX: event.clientX, fromY: event.clientY });
+    this.#pointers.set(event.pointerId, {
+      clientX: event.clientX,
+      clientY: event.clientY,
+      fromX: event.clientX,
+      fromY: event.clientY,
+    });
   }
 
   #move(event) {
@@ -190,7 +210,10 @@ export class Camera {
     }
     if (this.#dragged && other) this.#pinch(pointer, other, event);
     else if (this.#dragged)
-      this.#shift((pointer.clientX - event.clientX) / this.#eye.scale, (pointer.clientY - event.clientY) / this.#eye.scale);
+      this.#shift(
+        (pointer.clientX - event.clientX) / this.#eye.scale,
+        (pointer.clientY - event.clientY) / this.#eye.scale,
+      );
     pointer.clientX = event.clientX;
     pointer.clientY = event.clientY;
   }
@@ -198,7 +221,10 @@ export class Camera {
   #pinch(pointer, other, event) {
     const before = Math.hypot(pointer.clientX - other.clientX, pointer.clientY - other.clientY);
     const after = Math.hypot(event.clientX - other.clientX, event.clientY - other.clientY);
-    const middle = { clientX: (event.clientX + other.clientX) / 2, clientY: (event.clientY + other.clientY) / 2 };
+    const middle = {
+      clientX: (event.clientX + other.clientX) / 2,
+      clientY: (event.clientY + other.clientY) / 2,
+    };
     if (before && after) this.zoom(after / before, middle);
   }
 }

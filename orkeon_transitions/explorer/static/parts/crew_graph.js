@@ -20,9 +20,14 @@ export function crewGraph(ui) {
   });
   const notice = make("p", { class: "ork-canvas-notice" });
   drawing.canvas.append(notice);
-  drawing.canvas.append(lensTools(ui, drawing));
+  const lens = lensTools(ui, drawing);
+  drawing.canvas.append(lens);
   const body = make("div", { class: "ork-stage-body" }, drawing.canvas);
-  const element = make("section", { class: "ork-card ork-stage ork-crew-graph", "aria-label": "Graph of the tasks" }, body);
+  const element = make(
+    "section",
+    { class: "ork-card ork-stage ork-crew-graph", "aria-label": "Graph of the tasks" },
+    body,
+  );
 
   let text;
   view.watch(["crew"], () => {
@@ -30,7 +35,11 @@ export function crewGraph(ui) {
     if (text === crew?.svg) return;
     text = crew?.svg;
     const shown = drawing.show(text);
-    change(notice, { hidden: shown, text: shown ? "" : "There is no picture of the tasks; they are listed beside it." });
+    lens.hidden = !shown;
+    change(notice, {
+      hidden: shown,
+      text: shown ? "" : "There is no picture of the tasks; they are listed beside it.",
+    });
   });
   view.watch(["crew", "machines"], mark);
   drawing.whenSeen = mark;
@@ -48,6 +57,8 @@ export function crewGraph(ui) {
       drawing.mark(boxOf(id), "ork-chosen", Boolean(selected));
     }
     const done = all.filter(({ status }) => status === "completed").length;
-    change(drawing.canvas, { "aria-label": `Graph of ${counted(all.length, "task")}, ${done} completed. Arrow keys move it, plus and minus zoom, 0 shows all of it.` });
+    change(drawing.canvas, {
+      "aria-label": `Graph of ${counted(all.length, "task")}, ${done} completed. Arrow keys move it, plus and minus zoom, 0 shows all of it.`,
+    });
   }
 }

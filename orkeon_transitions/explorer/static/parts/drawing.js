@@ -93,7 +93,10 @@ export class Drawing {
     if (!box?.width) return; // not laid out yet: `#seen` asks again
     const width = 8 + words.length * 6;
     const element = document.createElementNS(SVG, "g");
-    change(element, { class: "ork-badge", transform: `translate(${box.x + box.width - width + 7} ${box.y - 8})` });
+    change(element, {
+      class: "ork-badge",
+      transform: `translate(${box.x + box.width - width + 7} ${box.y - 8})`,
+    });
     const pill = document.createElementNS(SVG, "rect");
     change(pill, { width, height: 15, rx: 7.5 });
     const label = document.createElementNS(SVG, "text");

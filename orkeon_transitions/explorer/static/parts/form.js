@@ -9,7 +9,12 @@ export function form(ui) {
   const { view } = ui;
   const waiting = new Map(); // field -> the timer of a value that was typed and not sent yet
   const fields = make("div", { class: "ork-fields" });
-  const defaults = make("button", { type: "button", class: "ork-link", text: "Defaults", on: { click: toDefaults } });
+  const defaults = make("button", {
+    type: "button",
+    class: "ork-link",
+    text: "Defaults",
+    on: { click: toDefaults },
+  });
   const words = make("p", { class: "ork-quiet" });
   const card = cardOf(ui, "Guards", { extra: defaults }, words, fields);
   const draw = following(fields, ({ name, type }) => `${name} ${type}`, entry);
@@ -33,7 +38,8 @@ export function form(ui) {
   }
 
   function toDefaults() {
-    for (const field of view.get("form").fields.filter(changed)) view.send("set", { field: field.name, value: field.default });
+    for (const field of view.get("form").fields.filter(changed))
+      view.send("set", { field: field.name, value: field.default });
     fields.querySelector("input, select, textarea")?.focus();
   }
 
@@ -45,7 +51,9 @@ export function form(ui) {
     const label = make("label", { for: id });
     const row = make("div", { class: `ork-field ork-field-${field.type}` }, label, input, help, error);
     change(input, { id, "aria-describedby": `${help.id} ${error.id}` });
-    input.addEventListener(input.matches("select, [type=checkbox]") ? "change" : "input", () => later(field.name, take));
+    input.addEventListener(input.matches("select, [type=checkbox]") ? "change" : "input", () =>
+      later(field.name, take),
+    );
     ui.tooltip.attach(input, () => field.description);
     ui.tooltip.attach(label, () => field.description);
     let shown;
@@ -91,18 +99,31 @@ export function form(ui) {
 function inputFor({ type, choices, required }) {
   if (type === "boolean") return make("input", { type: "checkbox", role: "switch", class: "ork-switch" });
   if (type === "choice") {
-    const options = (choices ?? []).map((choice, index) => make("option", { value: index, text: String(choice) }));
-    return make("select", { class: "ork-input" }, required ? null : make("option", { value: "", text: "(none)" }), ...options);
+    const options = (choices ?? []).map((choice, index) =>
+      make("option", { value: index, text: String(choice) }),
+    );
+    return make(
+      "select",
+      { class: "ork-input" },
+      required ? null : make("option", { value: "", text: "(none)" }),
+      ...options,
+    );
   }
   if (type === "json") return make("textarea", { class: "ork-input ork-code", rows: 2, spellcheck: "false" });
   if (type === "integer" || type === "number")
-    return make("input", { type: "number", class: "ork-input", step: type === "integer" ? 1 : "any", inputmode: type === "integer" ? "numeric" : "decimal" });
+    return make("input", {
+      type: "number",
+      class: "ork-input",
+      step: type === "integer" ? 1 : "any",
+      inputmode: type === "integer" ? "numeric" : "decimal",
+    });
   return make("input", { type: "text", class: "ork-input", autocomplete: "off", spellcheck: "false" });
 }
 
 function write(input, { type, value, choices }) {
   if (type === "boolean") input.checked = Boolean(value);
-  else if (type === "choice") input.value = (choices ?? []).findIndex((one) => JSON.stringify(one) === JSON.stringify(value));
+  else if (type === "choice")
+    input.value = (choices ?? []).findIndex((one) => JSON.stringify(one) === JSON.stringify(value));
   else if (type === "json") input.value = value == null ? "" : JSON.stringify(value);
   else input.value = value ?? "";
 }

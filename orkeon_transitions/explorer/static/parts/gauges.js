@@ -9,7 +9,12 @@ const NEAR = 0.75; // of a limit: time to look up
 export function gauges(ui) {
   const { view } = ui;
   const list = make("ul", { class: "ork-gauges" });
-  const reset = make("button", { type: "button", class: "ork-button", text: "Reset the breaker", on: { click: () => view.send("reset_breaker") } });
+  const reset = make("button", {
+    type: "button",
+    class: "ork-button",
+    text: "Reset the breaker",
+    on: { click: () => view.send("reset_breaker") },
+  });
   const state = make("span", { class: "ork-tag" });
   const card = cardOf(ui, "Circuit breaker", { extra: state }, list, reset);
   const ticks = new Set();
@@ -46,12 +51,19 @@ export function gauges(ui) {
 
     function show({ allowed, unit, broken }, used) {
       const part = allowed ? Math.min(1, used / allowed) : used > 0 ? 1 : 0;
-      const figure = allowed == null ? `${amount(used, unit)} · no limit` : `${amount(used, unit)} / ${amount(allowed, unit)}`;
+      const figure =
+        allowed == null
+          ? `${amount(used, unit)} · no limit`
+          : `${amount(used, unit)} / ${amount(allowed, unit)}`;
       change(figures, { text: figure });
       change(row, { "data-kind": broken ? "broken" : allowed != null && part >= NEAR ? "near" : null });
       bar.firstChild.style.width = `${(100 * part).toFixed(1)}%`;
       const [now, most] = [Math.floor(used), allowed ?? 0];
-      change(bar, { "aria-valuemax": most, "aria-valuenow": Math.min(now, most), "aria-valuetext": `${amount(now, unit)} of ${amount(most, unit)}` });
+      change(bar, {
+        "aria-valuemax": most,
+        "aria-valuenow": Math.min(now, most),
+        "aria-valuetext": `${amount(now, unit)} of ${amount(most, unit)}`,
+      });
     }
   }
 }

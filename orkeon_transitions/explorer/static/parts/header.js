@@ -11,21 +11,31 @@ export function header(ui) {
   const remark = make("p", { class: "ork-quiet ork-remark" });
   const undo = iconButton("undo", "Undo", { on: { click: () => act("undo") } });
   const reset = iconButton("reset", "Reset", { on: { click: () => act("reset") } });
+  const reload = iconButton("loop", "Reload", { on: { click: () => act("reload") } });
+  ui.tooltip.attach(reload, () => "Reads the file again.");
   const exports = Object.entries(FORMATS).map(([format, label]) =>
-    make("button", { type: "button", class: "ork-button", text: label, "aria-label": `Export as ${label}`, "data-format": format, on: { click: () => view.send("export", { format }) } }),
+    make("button", {
+      type: "button",
+      class: "ork-button",
+      text: label,
+      "aria-label": `Export as ${label}`,
+      "data-format": format,
+      on: { click: () => view.send("export", { format }) },
+    }),
   );
   const saving = make("span", { class: "ork-group", role: "group", "aria-label": "Export" }, ...exports);
-  const actions = make("div", { class: "ork-actions" }, undo, reset, saving);
+  const actions = make("div", { class: "ork-actions" }, reload, undo, reset, saving);
   view.watch(["title", "page"], () => {
     const { name: title, machine_id, kind, source, note } = view.get("title");
     change(name, { text: title || "Explorer" });
-    const parts = [kind, machine_id && machine_id !== title ? machine_id : null, source];
-    change(words, { text: parts.filter(Boolean).join(" · ") });
+    const parts = [kind, machine_id && machine_id !== title ? machine_id : null, fileName(source)];
+    change(words, { text: parts.filter(Boolean).join(" · "), title: source });
     change(remark, { text: note ?? "", hidden: !note });
   });
   view.watch(["can", "page"], () => {
     const can = view.get("can");
     const machine = view.get("page") === "machine";
+    reload.hidden = !can.reload;
     change(undo, { hidden: !machine && !can.undo, "aria-disabled": can.undo ? null : "true" });
     change(reset, { hidden: !machine && !can.reset, "aria-disabled": can.reset ? null : "true" });
     const formats = can.export ?? [];
@@ -33,11 +43,21 @@ export function header(ui) {
     saving.hidden = !formats.length;
   });
   view.hear(({ download }) => download && save(download));
-  return make("header", { class: "ork-header" }, make("div", { class: "ork-title" }, name, words, remark), actions);
+  return make(
+    "header",
+    { class: "ork-header" },
+    make("div", { class: "ork-title" }, name, words, remark),
+    actions,
+  );
 
   function act(what) {
     if (view.get("can")[what]) view.send(what);
   }
+}
+
+/** The last part of a path; an address, such as a database's, is shown as it is. */
+function fileName(source) {
+  return source?.includes("://") ? source : source?.split(/[\\/]/).pop();
 }
 
 /** Hands a file to the reader's browser. */

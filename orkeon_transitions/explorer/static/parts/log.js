@@ -22,20 +22,32 @@ export function log(ui) {
   const count = make("span", { class: "ork-quiet" });
   const newer = page("Newer", (first) => first + WINDOW);
   const older = page("Older", (first) => first - WINDOW);
-  const pager = make("div", { class: "ork-pager" }, count, make("span", { class: "ork-group ork-at-end" }, newer, older));
+  const pager = make(
+    "div",
+    { class: "ork-pager" },
+    count,
+    make("span", { class: "ork-group ork-at-end" }, newer, older),
+  );
   const none = make("p", { class: "ork-quiet", text: "Nothing has happened yet." });
   const body = make("tbody", { role: "rowgroup" });
   const names = ["#", "Time", "What", "Trigger", "From", "To", "Note"];
-  const head = make("tr", { role: "row" }, ...names.map((text) => make("th", { role: "columnheader", scope: "col", text })));
-  const table = make("table", { class: "ork-log", role: "table" }, make("thead", { role: "rowgroup" }, head), body);
-  const scroller = make("div", { class: "ork-scroller", tabindex: 0, role: "region", "aria-label": "Log" }, table);
-  const element = make(
-    "div",
-    { class: "ork-history-log" },
-    pager,
-    none,
-    scroller,
+  const head = make(
+    "tr",
+    { role: "row" },
+    ...names.map((text) => make("th", { role: "columnheader", scope: "col", text })),
   );
+  const table = make(
+    "table",
+    { class: "ork-log", role: "table" },
+    make("thead", { role: "rowgroup" }, head),
+    body,
+  );
+  const scroller = make(
+    "div",
+    { class: "ork-scroller", tabindex: 0, role: "region", "aria-label": "Log" },
+    table,
+  );
+  const element = make("div", { class: "ork-history-log" }, pager, none, scroller);
   const draw = following(body, ({ n }) => n, entry);
   const oneStop = roving(body, "button");
   let heard = null; // the number of the newest row that was told
@@ -48,7 +60,12 @@ export function log(ui) {
     oneStop();
     change(none, { hidden: total > 0 });
     change(scroller, { hidden: total === 0 });
-    change(count, { text: total > rows.length ? `${plainNumber(first + 1)}–${plainNumber(first + rows.length)} of ${counted(total, "entry")}` : "" });
+    change(count, {
+      text:
+        total > rows.length
+          ? `${plainNumber(first + 1)}–${plainNumber(first + rows.length)} of ${counted(total, "entry")}`
+          : "",
+    });
     change(pager, { hidden: total <= rows.length });
     change(newer, { "aria-disabled": first + rows.length < total ? null : "true" });
     change(older, { "aria-disabled": first > 0 ? null : "true" });
@@ -67,7 +84,8 @@ export function log(ui) {
 
   function tell(newest) {
     const first = heard === null;
-    if (newest && !first && newest.n > heard && WORTH_SAYING.has(newest.kind)) ui.say(newest.words || `${newest.trigger} was ${newest.kind}`);
+    if (newest && !first && newest.n > heard && WORTH_SAYING.has(newest.kind))
+      ui.say(newest.words || `${newest.trigger} was ${newest.kind}`);
     heard = newest?.n ?? 0;
   }
 
@@ -100,7 +118,14 @@ export function log(ui) {
       words: make("td", { role: "cell", class: "ork-words" }),
     };
     const what = make("td", { role: "cell", class: "ork-kind" }, icon(sign), make("span", { text: words }));
-    const row = make("tr", { role: "row", "data-kind": kind }, make("td", { role: "cell" }, number), make("td", { role: "cell" }, time), what, ...Object.values(cells));
+    const row = make(
+      "tr",
+      { role: "row", "data-kind": kind },
+      make("td", { role: "cell" }, number),
+      make("td", { role: "cell" }, time),
+      what,
+      ...Object.values(cells),
+    );
     let position = null;
     const go = () => view.get("can").seek && position != null && ui.seek(position);
     number.addEventListener("click", go);
@@ -110,11 +135,18 @@ export function log(ui) {
       const { at, last } = view.get("position");
       const made = fact.kind !== "refused";
       const current = made && at < last && position === at;
-      change(number, { text: plainNumber(n), "aria-label": `Go to step ${position ?? n}`, disabled: !view.get("can").seek || position == null });
+      change(number, {
+        text: plainNumber(n),
+        "aria-label": `Go to step ${position ?? n}`,
+        disabled: !view.get("can").seek || position == null,
+      });
       change(time, { text: timeOfDay(fact.time), datetime: fact.time });
       for (const [name, cell] of Object.entries(cells))
         change(cell, { text: name === "to" && STAYED.has(kind) ? "" : (fact[name] ?? "") });
-      change(row, { "aria-current": current ? "step" : null, "data-later": position != null && position > at });
+      change(row, {
+        "aria-current": current ? "step" : null,
+        "data-later": position != null && position > at,
+      });
     };
     return [row, update];
   }

@@ -12,6 +12,8 @@ const MOODS = {
   cancelled: "quiet",
   skipped: "quiet",
   pending: "quiet",
+  waiting: "quiet",
+  created: "quiet",
   blocked: "quiet",
 };
 
@@ -53,7 +55,10 @@ export function machines(ui) {
     };
     const button = make("button", { type: "button", on: { click } }, name, status, state, facts, words, bar);
     const update = (one) => {
-      change(button, { "aria-pressed": String(Boolean(one.selected)), "data-kind": moodOf(one.status ?? one.state) });
+      change(button, {
+        "aria-pressed": String(Boolean(one.selected)),
+        "data-kind": moodOf(one.status ?? one.state),
+      });
       change(name, { text: one.label ?? id });
       change(status, { text: one.status ?? "", hidden: !one.status });
       change(state, { text: one.state ?? "", hidden: !one.state || one.state === one.status });
@@ -61,7 +66,11 @@ export function machines(ui) {
       change(facts, { text: factsOf(one).join(" · ") });
       const part = partOf(one.gauge);
       const used = one.gauge?.label ? `${one.gauge.label}: ${one.gauge.words}` : null;
-      change(bar, { title: used, hidden: part === null, "data-kind": part >= 1 ? "broken" : part >= 0.75 ? "near" : null });
+      change(bar, {
+        title: used,
+        hidden: part === null,
+        "data-kind": part >= 1 ? "broken" : part >= 0.75 ? "near" : null,
+      });
       bar.firstChild.style.width = `${100 * (part ?? 0)}%`;
     };
     return [make("li", {}, button), update];
@@ -72,7 +81,11 @@ function factsOf({ agent, attempt, tool_calls, tool_budget, tokens, seconds, ano
   return [
     agent,
     attempt > 1 ? `attempt ${attempt}` : null,
-    tool_calls ? (tool_budget ? `${tool_calls}/${tool_budget} tool calls` : counted(tool_calls, "tool call")) : null,
+    tool_calls
+      ? tool_budget
+        ? `${tool_calls}/${tool_budget} tool calls`
+        : counted(tool_calls, "tool call")
+      : null,
     tokens ? counted(tokens, "token") : null,
     seconds ? duration(seconds) : null,
     anomalies ? counted(anomalies, "anomaly") : null,
@@ -92,7 +105,13 @@ export function crewBar(ui) {
   const status = make("span", { class: "ork-tag ork-large" });
   const figures = make("dl", { class: "ork-stats" });
   const summary = make("p", { class: "ork-quiet" });
-  const card = make("section", { class: "ork-card ork-crew-bar", "aria-label": "The crew" }, status, figures, summary);
+  const card = make(
+    "section",
+    { class: "ork-card ork-crew-bar", "aria-label": "The crew" },
+    status,
+    figures,
+    summary,
+  );
   let arrived = performance.now();
   view.watch(["crew", "page"], () => {
     arrived = performance.now();
@@ -108,14 +127,21 @@ export function crewBar(ui) {
     if (!crew) return;
     const since = crew.running ? (performance.now() - arrived) / 1000 : 0;
     change(status, { text: crew.status, "data-kind": moodOf(crew.status) });
-    change(summary, { text: crew.summary ?? "", hidden: !crew.summary });
+    change(summary, { text: crew.summary ?? "", title: crew.summary, hidden: !crew.summary });
     const stats = [
       ["Process", crew.process],
       ["Time", crew.seconds == null ? null : duration(Math.floor(crew.seconds + since))],
       ["Tokens", crew.tokens == null ? null : plainNumber(crew.tokens)],
       ["Requests", crew.requests == null ? null : plainNumber(crew.requests)],
-      ["Cost", crew.cost == null ? null : typeof crew.cost === "number" ? `$${plainNumber(crew.cost)}` : crew.cost],
+      [
+        "Cost",
+        crew.cost == null ? null : typeof crew.cost === "number" ? `$${plainNumber(crew.cost)}` : crew.cost,
+      ],
     ].filter(([, value]) => value != null);
-    figures.replaceChildren(...stats.map(([name, value]) => make("div", {}, make("dt", { text: name }), make("dd", { text: value }))));
+    figures.replaceChildren(
+      ...stats.map(([name, value]) =>
+        make("div", {}, make("dt", { text: name }), make("dd", { text: value })),
+      ),
+    );
   }
 }

@@ -14,16 +14,26 @@ export function notices(ui) {
   change(answer, { role: "alert" });
   change(problem, { role: "alert" });
   change(busy, { role: "status" });
-  const strange = make("details", { class: "ork-notice ork-anomalies", "data-kind": "warning", hidden: true });
+  const strange = make("details", {
+    class: "ork-notice ork-anomalies",
+    "data-kind": "warning",
+    hidden: true,
+  });
   area.append(lost, answer, problem, busy, strange);
 
   view.watch(["connection", "connection_why"], () => {
     const state = view.get("connection");
-    const words = state === "waiting" ? "The connection to Python is lost. Trying again …" : (view.get("connection_why") ?? "The connection to Python has ended. Reload the page to begin anew.");
+    const words =
+      state === "waiting"
+        ? "The connection to Python is lost. Trying again …"
+        : (view.get("connection_why") ??
+          "The connection to Python has ended. Reload the page to begin anew.");
     notice(lost, state === "open" ? null : { kind: "warning", sign: "plug", words });
     ui.root.classList.toggle("ork-lost", state !== "open");
   });
-  view.hear(({ error }) => error && notice(answer, { kind: "bad", sign: "warning", words: error, close: true }));
+  view.hear(
+    ({ error }) => error && notice(answer, { kind: "bad", sign: "warning", words: error, close: true }),
+  );
   view.watch(["log", "now", "position"], () => notice(answer, null));
   view.watch(["now"], () => {
     const { problem: found } = view.get("now");
@@ -43,7 +53,14 @@ export function notices(ui) {
       icon(sign),
       make("div", {}, title ? make("strong", { text: title }) : null, make("p", { text: words })),
       action ?? null,
-      close ? iconButton("cross", "Close", { class: "ork-button ork-close", on: { click: () => notice(place, null) } }, { bare: true }) : null,
+      close
+        ? iconButton(
+            "cross",
+            "Close",
+            { class: "ork-button ork-close", on: { click: () => notice(place, null) } },
+            { bare: true },
+          )
+        : null,
     );
   }
 
@@ -60,7 +77,15 @@ export function notices(ui) {
         ? `${what} for a while: a callback may hang. A reset leaves it behind and makes a fresh machine.`
         : `${what} …`;
       if (busy.hidden || busy.dataset.hangs !== String(hangs)) {
-        const action = hangs && view.get("can").reset ? make("button", { type: "button", class: "ork-button", text: "Reset", on: { click: () => view.send("reset") } }) : null;
+        const action =
+          hangs && view.get("can").reset
+            ? make("button", {
+                type: "button",
+                class: "ork-button",
+                text: "Reset",
+                on: { click: () => view.send("reset") },
+              })
+            : null;
         notice(busy, { kind: hangs ? "warning" : "info", sign: "reset", words, action });
         busy.append(make("span", { class: "ork-figures ork-at-end", "aria-hidden": "true" }));
         busy.dataset.hangs = String(hangs);
@@ -81,10 +106,29 @@ export function notices(ui) {
     strange.hidden = !all.length;
     if (!all.length) return;
     const entry = ({ code, message, place, position }) => {
-      const where = position == null ? null : make("button", { type: "button", class: "ork-link", text: `step ${position}`, on: { click: () => ui.seek(position) } });
-      return make("li", {}, make("span", { class: "ork-tag", text: code }), make("span", { text: message }), place ? make("span", { class: "ork-code ork-quiet", text: place }) : null, where);
+      const where =
+        position == null
+          ? null
+          : make("button", {
+              type: "button",
+              class: "ork-link",
+              text: `step ${position}`,
+              on: { click: () => ui.seek(position) },
+            });
+      return make(
+        "li",
+        {},
+        make("span", { class: "ork-tag", text: code }),
+        make("span", { text: message }),
+        place ? make("span", { class: "ork-code ork-quiet", text: place }) : null,
+        where,
+      );
     };
     const words = counted(all.length, "anomaly");
-    fill(strange, make("summary", {}, icon("warning"), make("span", { text: words })), make("ul", {}, ...all.map(entry)));
+    fill(
+      strange,
+      make("summary", {}, icon("warning"), make("span", { text: words })),
+      make("ul", {}, ...all.map(entry)),
+    );
   }
 }

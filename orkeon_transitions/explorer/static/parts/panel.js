@@ -29,7 +29,8 @@ export function stateNow(ui) {
     change(marks, { text: known ? marksOf(known) : "" });
     change(words, { text: known?.description ?? "", hidden: !known?.description });
     const entry = `${view.get("title").machine_id} ${state} ${visits[state] ?? 0}`;
-    if (told !== null && told !== entry) ui.say(`Now in ${known?.label ?? state}${ended ? ", which is final" : ""}.`);
+    if (told !== null && told !== entry)
+      ui.say(`Now in ${known?.label ?? state}${ended ? ", which is final" : ""}.`);
     told = entry;
   });
   ui.stateName = name;

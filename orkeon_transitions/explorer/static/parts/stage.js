@@ -15,12 +15,15 @@ export function stage(ui) {
 
   const drawing = new Drawing({
     first: () => stateNamed(view.get("now").state)?.element,
-    picked: (element) => choose(view.get("picture").states.find((state) => state.element === element)?.name ?? null),
+    picked: (element) => choose(stateDrawnAs(element)?.name ?? null),
   });
   const list = new StateList(ui, { choose, matched });
   const card = new StateCard(ui, { choose });
   const notice = make("p", { class: "ork-canvas-notice" });
-  const listButton = iconButton("list", "States", { "aria-expanded": "false", on: { click: () => openList(!listOpen()) } });
+  const listButton = iconButton("list", "States", {
+    "aria-expanded": "false",
+    on: { click: () => openList(!listOpen()) },
+  });
   const followButton = iconButton(
     "target",
     "Follow the current state",
@@ -43,13 +46,23 @@ export function stage(ui) {
   const tools = lensTools(ui, drawing, followButton);
   drawing.canvas.append(notice, card.element, tools);
   const body = make("div", { class: "ork-stage-body" }, list.element, drawing.canvas);
-  const section = make("section", { class: "ork-card ork-stage", "aria-label": "Diagram" }, unseen(ui.heading(2, "Diagram")), toolbar, body);
+  const section = make(
+    "section",
+    { class: "ork-card ork-stage", "aria-label": "Diagram" },
+    unseen(ui.heading(2, "Diagram")),
+    toolbar,
+    body,
+  );
   hoverWords();
 
   view.watch(["picture"], showPicture);
   view.watch(["now", "picture"], mark);
   drawing.whenSeen = whenSeen;
   return section;
+
+  function stateDrawnAs(element) {
+    return element && view.get("picture").states.find((state) => state.element === element);
+  }
 
   function stateNamed(name) {
     return view.get("picture").states.find((state) => state.name === name);
@@ -58,9 +71,13 @@ export function stage(ui) {
   function showPicture() {
     const { svg, drawing: under_way, problem, states } = view.get("picture");
     const shown = drawing.show(svg);
+    tools.hidden = !shown;
     const words = problem ?? (svg ? "The diagram is no SVG that can be shown." : null);
-    change(notice, { text: shown ? "" : under_way ? "The diagram is being drawn …" : words ?? "", hidden: shown });
-    if (chosen && !stateNamed(chosen)) choose(null);
+    change(notice, {
+      text: shown ? "" : under_way ? "The diagram is being drawn …" : (words ?? ""),
+      hidden: shown,
+    });
+    choose(stateNamed(chosen) ? chosen : null);
     if (!shown && states.length) openList(true);
   }
 
@@ -149,7 +166,8 @@ export function stage(ui) {
     drawing.canvas.addEventListener("pointerover", (event) => {
       const part = event.pointerType === "touch" ? null : event.target.closest?.("[data-part]");
       const state = part && view.get("picture").states.find(({ element }) => element === part.dataset.part);
-      if (state?.description) ui.tooltip.show(drawing.canvas, state.description, part.getBoundingClientRect());
+      if (state?.description)
+        ui.tooltip.show(drawing.canvas, state.description, part.getBoundingClientRect());
       else if (!event.target.closest?.(".ork-state-card")) ui.tooltip.hide();
     });
     drawing.canvas.addEventListener("pointerleave", () => ui.tooltip.hide());

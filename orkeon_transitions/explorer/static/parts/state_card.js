@@ -12,7 +12,12 @@ export class StateCard {
   constructor(ui, { choose }) {
     this.#ui = ui;
     this.#choose = choose;
-    this.element = make("div", { class: "ork-state-card", role: "region", "aria-label": "The chosen state", hidden: true });
+    this.element = make("div", {
+      class: "ork-state-card",
+      role: "region",
+      "aria-label": "The chosen state",
+      hidden: true,
+    });
     this.element.addEventListener("click", (event) => event.stopPropagation());
     this.element.addEventListener("pointerdown", (event) => event.stopPropagation());
     this.element.addEventListener("keydown", (event) => {
@@ -29,13 +34,23 @@ export class StateCard {
     this.element.hidden = !state;
     if (!state) return;
     const label = (one) => states.find((other) => other.name === one)?.label ?? one;
-    const away = arrows.filter((arrow) => arrow.from === name || (arrow.from === null && !state.final));
+    const away = arrows.filter(
+      ({ from, kind }) => from === name || (from === null && !state.final && kind !== "breaker"),
+    );
     const here = arrows.filter((arrow) => arrow.to === name && arrow.from !== name);
-    const words = [marksOf(state, name === current), visits[name] ? counted(visits[name], "visit") : "not visited"];
+    const words = [
+      marksOf(state, name === current),
+      visits[name] ? counted(visits[name], "visit") : "not visited",
+    ];
     fill(
       this.element,
       make("strong", { class: "ork-name", text: state.label ?? name }),
-      iconButton("cross", "Close", { class: "ork-button ork-close", on: { click: () => this.#close() } }, { bare: true }),
+      iconButton(
+        "cross",
+        "Close",
+        { class: "ork-button ork-close", on: { click: () => this.#close() } },
+        { bare: true },
+      ),
       make("p", { class: "ork-quiet", text: words.filter(Boolean).join(" · ") }),
       state.description ? make("p", { text: state.description }) : null,
       this.#ways("Leads", "to", away, label),
@@ -55,8 +70,22 @@ export class StateCard {
       const name =
         other === null
           ? make("span", { text: "any state" })
-          : make("button", { type: "button", class: "ork-link", text: label(other), on: { click: () => this.#choose(other, { go: true }) } });
-      return make("li", {}, make("span", { class: "ork-code", text: arrow.triggers.join(", ") }), ` ${end} `, name);
+          : make("button", {
+              type: "button",
+              class: "ork-link",
+              text: label(other),
+              on: { click: () => this.#choose(other, { go: true }) },
+            });
+      return make(
+        "li",
+        {},
+        make("span", {
+          class: "ork-code",
+          text: arrow.kind === "breaker" ? "circuit breaker" : arrow.triggers.join(", "),
+        }),
+        ` ${end} `,
+        name,
+      );
     });
     return make("div", {}, this.#ui.heading(3, title), make("ul", { class: "ork-ways" }, ...rows));
   }

@@ -16,7 +16,12 @@ export class StateList {
   constructor(ui, { choose, matched }) {
     this.#ui = ui;
     this.#matched = matched;
-    this.element = make("div", { class: "ork-state-list", role: "region", "aria-label": "States", hidden: true }, this.#none, this.#list);
+    this.element = make(
+      "div",
+      { class: "ork-state-list", role: "region", "aria-label": "States", hidden: true },
+      this.#none,
+      this.#list,
+    );
     this.#oneStop = roving(this.#list, "button");
     this.#draw = following(
       this.#list,
@@ -36,7 +41,8 @@ export class StateList {
     const found = this.#found();
     this.#matched(this.#words ? new Set(found.map(({ name }) => name)) : null);
     this.#update();
-    if (this.#words) this.#ui.say(found.length ? `${counted(found.length, "state")} found` : "no state found");
+    if (this.#words)
+      this.#ui.say(found.length ? `${counted(found.length, "state")} found` : "no state found");
   }
 
   choose(name) {
@@ -51,7 +57,9 @@ export class StateList {
   #found() {
     const { states } = this.#ui.view.get("picture");
     const fits = (text) => text?.toLowerCase().includes(this.#words);
-    return this.#words ? states.filter((state) => fits(state.name) || fits(state.label) || fits(state.description)) : states;
+    return this.#words
+      ? states.filter((state) => fits(state.name) || fits(state.label) || fits(state.description))
+      : states;
   }
 
   #update() {
@@ -66,7 +74,13 @@ export class StateList {
     const label = make("span", { class: "ork-name" });
     const marks = make("span", { class: "ork-quiet" });
     const visits = make("span", { class: "ork-count" });
-    const button = make("button", { type: "button", on: { click } }, sign, make("span", { class: "ork-entry" }, label, marks), visits);
+    const button = make(
+      "button",
+      { type: "button", on: { click } },
+      sign,
+      make("span", { class: "ork-entry" }, label, marks),
+      visits,
+    );
     const update = (state) => {
       const { state: current, visits: counts } = this.#ui.view.get("now");
       const here = state.name === current;
@@ -78,7 +92,10 @@ export class StateList {
       });
       change(label, { text: state.label ?? state.name });
       change(marks, { text: marksOf(state, here) });
-      change(visits, { text: count ? `×${plainNumber(count)}` : "", title: count ? counted(count, "visit") : null });
+      change(visits, {
+        text: count ? `×${plainNumber(count)}` : "",
+        title: count ? counted(count, "visit") : null,
+      });
     };
     return [make("li", {}, button), update];
   }
@@ -86,5 +103,7 @@ export class StateList {
 
 /** What a state is besides its name, in a few words. */
 export function marksOf({ initial, final, degraded }, here = false) {
-  return [here && "current", initial && "initial", degraded ? "degraded" : final && "final"].filter(Boolean).join(" · ");
+  return [here && "current", initial && "initial", degraded ? "degraded" : final && "final"]
+    .filter(Boolean)
+    .join(" · ");
 }

@@ -12,10 +12,26 @@ export function timeline(ui) {
   let asked = null; // the timer of the request under way
   let playing = null;
 
-  const slider = make("input", { type: "range", min: 0, step: 1, class: "ork-slider", "aria-label": "Step", on: { input: () => seek(Number(slider.value)) } });
+  const slider = make("input", {
+    type: "range",
+    min: 0,
+    step: 1,
+    class: "ork-slider",
+    "aria-label": "Step",
+    on: { input: () => seek(Number(slider.value)) },
+  });
   const words = make("output", { class: "ork-figures" });
-  const tag = make("button", { type: "button", class: "ork-button ork-live", on: { click: () => seek(view.get("position").last) } });
-  const play = iconButton("play", "Play", { on: { click: () => (playing ? stop() : start()) } }, { bare: true });
+  const tag = make("button", {
+    type: "button",
+    class: "ork-button ork-live",
+    on: { click: () => seek(view.get("position").last) },
+  });
+  const play = iconButton(
+    "play",
+    "Play",
+    { on: { click: () => (playing ? stop() : start()) } },
+    { bare: true },
+  );
   const speed = make(
     "select",
     { class: "ork-input", "aria-label": "Speed", on: { change: () => playing && start() } },
@@ -36,9 +52,10 @@ export function timeline(ui) {
     speed,
     tag,
   );
-  for (const button of [...Object.values(buttons), play]) ui.tooltip.attach(button, () => button.getAttribute("aria-label"));
+  for (const button of [...Object.values(buttons), play])
+    ui.tooltip.attach(button, () => button.getAttribute("aria-label"));
 
-  view.watch(["position", "can"], arrived);
+  view.watch(["position", "can", "crew"], arrived);
   view.hear(({ error }) => error && forget());
   view.atEnd(stop);
   ui.seek = seek;
@@ -87,17 +104,34 @@ export function timeline(ui) {
     const at = place();
     const can = view.get("can").seek;
     change(element, { hidden: !last && !can });
-    change(slider, { max: Math.max(last, 1), disabled: !can || !last, "aria-valuetext": `step ${at} of ${last}` });
+    change(slider, {
+      max: Math.max(last, 1),
+      disabled: !can || !last,
+      "aria-valuetext": `step ${at} of ${last}`,
+    });
     if (Number(slider.value) !== at) slider.value = at;
     slider.style.setProperty("--ork-part", `${last ? (100 * at) / last : 0}%`);
-    change(words, { text: `${plainNumber(at)} / ${plainNumber(last)}`, "aria-label": `step ${at} of ${counted(last, "step")}` });
-    for (const [name, there] of [["first", at > 0], ["back", at > 0], ["next", at < last], ["last", at < last]])
+    change(words, {
+      text: `${plainNumber(at)} / ${plainNumber(last)}`,
+      "aria-label": `step ${at} of ${counted(last, "step")}`,
+    });
+    for (const [name, there] of [
+      ["first", at > 0],
+      ["back", at > 0],
+      ["next", at < last],
+      ["last", at < last],
+    ])
       change(buttons[name], { "aria-disabled": can && there ? null : "true" });
     change(play, { "aria-disabled": can && last ? null : "true" });
     change(speed, { hidden: !can || last < 3 });
     const past = at < last;
-    const journal = view.get("page") === "journal"; // which stands still
-    change(tag, { hidden: journal || !last, "data-kind": past ? "past" : "live", text: past ? "Back to now" : "Live", "aria-disabled": past ? null : "true" });
+    const still = view.get("page") === "journal" || (!past && view.get("crew")?.running === false);
+    change(tag, {
+      hidden: still || !last,
+      "data-kind": past ? "past" : "live",
+      text: past ? "Back to now" : "Live",
+      "aria-disabled": past ? null : "true",
+    });
   }
 
   function start() {
@@ -105,11 +139,14 @@ export function timeline(ui) {
     const { last } = view.get("position");
     if (!view.get("can").seek || !last) return;
     if (place() === last) seek(0);
-    playing = setInterval(() => {
-      if (asked !== null) return; // no faster than it is shown
-      if (place() >= view.get("position").last) return stop();
-      seek(place() + 1);
-    }, 1000 / Number(speed.value));
+    playing = setInterval(
+      () => {
+        if (asked !== null) return; // no faster than it is shown
+        if (place() >= view.get("position").last) return stop();
+        seek(place() + 1);
+      },
+      1000 / Number(speed.value),
+    );
     change(play, { "aria-label": "Pause" });
     play.replaceChildren(icon("pause"));
   }

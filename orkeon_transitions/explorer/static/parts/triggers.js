@@ -20,7 +20,12 @@ export function triggers(ui) {
   const here = make("ul", { class: "ork-triggers" });
   const elsewhere = make("ul", { class: "ork-triggers ork-small" });
   const count = make("span", { class: "ork-quiet" });
-  const rest = make("details", { class: "ork-rest" }, make("summary", {}, "Not from this state ", count), elsewhere);
+  const rest = make(
+    "details",
+    { class: "ork-rest" },
+    make("summary", {}, "Not from this state ", count),
+    elsewhere,
+  );
   const none = make("p", { class: "ork-quiet" });
   const past = make("p", { class: "ork-quiet ork-past" });
   const card = cardOf(ui, "Triggers", {}, past, here, none, rest);
@@ -45,11 +50,17 @@ export function triggers(ui) {
     const lost = [drawHere(mine), drawElsewhere(others)].some(Boolean);
     change(card, { hidden: !all.length && !view.get("can").fire });
     change(past, { hidden: !all.length || view.get("can").fire, text: pastWords() });
-    change(none, { text: view.get("now").ended ? "The machine has ended." : "No trigger leads on from here.", hidden: mine.length > 0 });
+    change(none, {
+      text: view.get("now").ended ? "The machine has ended." : "No trigger leads on from here.",
+      hidden: mine.length > 0,
+    });
     change(rest, { hidden: !others.length });
     change(count, { text: `(${others.length})` });
     if (!toggled) rest.open = others.length <= FEW;
-    if (lost) (card.querySelector(".ork-trigger:not([aria-disabled])") ?? ui.stateName).focus({ preventScroll: true });
+    if (lost)
+      (card.querySelector(".ork-trigger:not([aria-disabled])") ?? ui.stateName).focus({
+        preventScroll: true,
+      });
   }
 
   function pastWords() {
@@ -66,7 +77,13 @@ export function triggers(ui) {
     const kind = make("span", { class: "ork-tag", "aria-hidden": "true" });
     const button = make(
       "button",
-      { type: "button", class: "ork-trigger", "aria-describedby": why.id, "data-trigger": name, on: { click: fire } },
+      {
+        type: "button",
+        class: "ork-trigger",
+        "aria-describedby": why.id,
+        "data-trigger": name,
+        on: { click: fire },
+      },
       sign,
       make("span", { class: "ork-trigger-name", text: name }),
       kind,
@@ -85,11 +102,22 @@ export function triggers(ui) {
       const here = view.get("can").fire;
       sign.toggleAttribute("hidden", trigger.permitted || !here);
       change(button, { "data-next": Boolean(trigger.next) });
-      const words = trigger.next ? "taken next" : trigger.permitted || trigger.elsewhere ? "" : (KINDS[trigger.kind] ?? "");
+      const words = trigger.next
+        ? "taken next"
+        : trigger.permitted || trigger.elsewhere
+          ? ""
+          : (KINDS[trigger.kind] ?? "");
       change(kind, { text: words, hidden: !words });
-      change(target, { text: ways.length ? `→ ${ways.length > 2 ? `${ways.length} states` : ways.join(", ")}` : "", hidden: trigger.elsewhere });
+      change(target, {
+        text: ways.length ? `→ ${ways.length > 2 ? `${ways.length} states` : ways.join(", ")}` : "",
+        hidden: trigger.elsewhere,
+      });
       const reason = trigger.permitted ? null : trigger.why;
-      change(why, { text: [ways.length ? `Leads to ${ways.join(" or ")}.` : null, reason, trigger.description].filter(Boolean).join(" ") });
+      change(why, {
+        text: [ways.length ? `Leads to ${ways.join(" or ")}.` : null, reason, trigger.description]
+          .filter(Boolean)
+          .join(" "),
+      });
       change(button, { "data-why": reason });
     };
     return [make("li", {}, button, why), update];

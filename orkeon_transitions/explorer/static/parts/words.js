@@ -3,7 +3,8 @@
 /** 4.25 -> "4.3 s", 75 -> "1:15 min", 3700 -> "1:01:40 h". */
 export function duration(seconds) {
   if (seconds == null) return "";
-  if (seconds < 60) return `${plainNumber(seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds))} s`;
+  if (seconds < 60)
+    return `${plainNumber(seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds))} s`;
   const whole = Math.round(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
   if (hours) return `${hours}:${two(minutes)}:${two(rest)} h`;
