@@ -198,4 +198,5 @@ def test_the_wheel_has_everything_that_is_read_at_run_time(tmp_path):
     assert there <= inside
     assert {"orkeon_transitions/py.typed", "orkeon_transitions/machines/yaml/task_execution.yaml"} <= inside
     assert any(name.startswith("orkeon_transitions/examples/") and name.endswith(".ts") for name in inside)
+    assert {"orkeon_transitions/docs/guards.md", "orkeon_transitions/docs/schemas/crew.schema.json"} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "notebooks/"))]

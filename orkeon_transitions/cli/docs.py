@@ -11,17 +11,17 @@ from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.screen import Mistake, Screen, current_screen
 
 EXAMPLES = examples(
-    "orkeon docs                           # what there is to read",
-    "orkeon docs breaker                   # one guide",
-    "orkeon docs yaml-keys > yaml-keys.md  # as plain Markdown",
-    "orkeon docs --path                    # where all of them lie, and the JSON Schemas",
+    "orkeon docs",
+    "orkeon docs breaker",
+    "orkeon docs yaml-keys > yaml-keys.md",
+    "orkeon docs --path",
 )
 
 
 @click.command("docs", epilog=EXAMPLES)
 @click.argument("topic", required=False)
 @click.option(
-    "--path", "wants_path", is_flag=True, help="Print where the guide, or all of them, can be found."
+    "--path", "wants_path", is_flag=True, help="Print where they lie, with the JSON Schemas beside them."
 )
 @shared_options
 def command(topic: str | None, wants_path: bool) -> None:

@@ -30,7 +30,10 @@ from orkeon_transitions.machines import TaskExecutionGuardContext
 _TEXT: Schema = {"type": ["string", "null"]}
 _NAMES: Schema = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": ["string", "null"]}]}
 _BREAKER: Schema = {"anyOf": [{"$ref": "#/$defs/circuit_breaker"}, {"type": "null"}]}
-_MODEL: Schema = {"$ref": "#/$defs/model"}
+# A description beside a `$ref` is not seen by every editor, beside an `anyOf` it is.
+_MODEL: Schema = {"anyOf": [{"$ref": "#/$defs/model"}]}
+_BUDGET: Schema = {"anyOf": [{"$ref": "#/$defs/execution_budget"}]}
+_RULES: Schema = {"anyOf": [{"$ref": "#/$defs/guardrails"}]}
 _ANCHORS: Schema = {"type": ["object", "array", "null"]}
 _LATER: Schema = {"enum": [None, False, "", [], {}], "description": "Not there yet."} | NOT_OFFERED
 _CARRIED: Schema = {"description": WITHOUT_EFFECT} | NOT_OFFERED
@@ -84,7 +87,7 @@ def _crew_keys() -> Mapping[str, Schema]:
         "consensus": said("When the agents of the process `consensual` agree.", _consensus()),
         "execution_budget": said(
             "What the process `autonomous` may use: a preset, for each task, or amounts, for the whole run.",
-            {"$ref": "#/$defs/execution_budget"},
+            _BUDGET,
         ),
         "manager_agent": said(
             "The agent that assigns and reviews in the process `hierarchical`, or decides in `consensual`.",
@@ -156,7 +159,7 @@ def _task_keys() -> Mapping[str, Schema]:
         "async_execution": said("Whether what does not need the task goes on meanwhile.", _FLAG, False),
         "markdown": said("Whether the agent is asked for Markdown.", _FLAG, False),
         "circuit_breaker": said("The task's own limits, field by field over the crew's.", _BREAKER),
-        "execution_budget": said("What it may use, out of the crew's.", {"$ref": "#/$defs/execution_budget"}),
+        "execution_budget": said("What it may use, out of the crew's.", _BUDGET),
         "planning": said(_PLAN, _FLAG),
         "human_input": said("Whether a person must accept the output; left out, what the crew says.", _FLAG),
         **_guardrails(),
@@ -168,7 +171,7 @@ def _task_keys() -> Mapping[str, Schema]:
 
 
 def _guardrails() -> dict[str, Schema]:
-    keys = {"guardrails": said(_GUARDRAILS, {"$ref": "#/$defs/guardrails"})}
+    keys = {"guardrails": said(_GUARDRAILS, _RULES)}
     return keys | {"guardrail": another_word("guardrails", keys, camel=True)}
 
 
@@ -199,7 +202,7 @@ def _budget() -> Schema:
         "spawns": "How many helpers agents may make; 0: none",
     }
     keys: dict[str, Schema] = {"preset": said("What each task may use.", one_of(PRESETS), DEFAULT)}
-    others = {}
+    others: dict[str, str] = {}
     for name, words in most.items():
         field = name.removesuffix("_seconds")
         kind: Schema = {"type": ["number" if field == "wall_time" else "integer", "null"]}
