@@ -16,6 +16,7 @@ from orkeon_transitions.explorer.scenery import Scenery
 from orkeon_transitions.explorer.session import NOTHING_CAN, Session
 from orkeon_transitions.explorer.showing import now_of, position_of
 
+MOST_MACHINES = 1_000
 DRAWN = "Drawn from what was recorded: name the machine's definition to see the rest of it"
 
 
@@ -56,6 +57,10 @@ class JournalSession(Session):
 
     # ------------------------------------------------------------------------------------------- orders
     def _do(self, order: Order) -> dict[str, Any] | None:
+        with self._lock:
+            return self._done(order)
+
+    def _done(self, order: Order) -> dict[str, Any] | None:
         match order:
             case Seek(at=at):
                 self._at, self._window = at, None
@@ -115,6 +120,8 @@ class JournalSession(Session):
 
     def _title(self, chapter: Chapter | None) -> dict[str, Any]:
         note = "Nothing was recorded" if chapter is None else DRAWN if chapter.is_drawn else None
+        if len(self._chapters) > MOST_MACHINES:
+            note = f"{len(self._chapters):,} machines, of which the first {MOST_MACHINES:,} are listed"
         return {
             "name": self._source if chapter is None else chapter.definition.name,
             "machine_id": None if chapter is None else chapter.replay.machine_id,
@@ -158,7 +165,7 @@ class JournalSession(Session):
                 "kind": chapter.definition.name,
                 "steps": len(chapter.steps),
             }
-            for chapter in self._chapters
+            for chapter in self._chapters[:MOST_MACHINES]
         ]
 
 

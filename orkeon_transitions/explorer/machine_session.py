@@ -138,7 +138,7 @@ class MachineSession(Session):
                 self._start(None, partial(self._looking, run))
             case Rows():
                 self._window = order
-                self._publish({"log": self._log()})
+                self._publish({"log": self._log(run)})
             case Export():
                 return self._exported(order.format)
             case _:
@@ -159,18 +159,18 @@ class MachineSession(Session):
 
     def _exported(self, wanted: str) -> dict[str, Any]:
         run = self._run
-        at = position_of(run.way, self._at)["at"]
-        is_live = at == run.way.last
-        trip = run.machine.snapshot().trip if is_live else run.snapshot(at).trip
-        return exported(
-            wanted,
-            self._maker.definition,
-            run.way,
-            at,
-            machine_id=run.machine.machine_id,
-            broken=None if trip is None else trip.reason,
-            lines=lambda: [line for _, line in run.lines],
-        )
+        with run.lock:
+            at = position_of(run.way, self._at)["at"]
+            trip = run.machine.snapshot().trip if at == run.way.last else run.snapshot(at).trip
+            return exported(
+                wanted,
+                self._maker.definition,
+                run.way,
+                at,
+                machine_id=run.machine.machine_id,
+                broken=None if trip is None else trip.reason,
+                lines=lambda: [line for _, line in run.lines],
+            )
 
     def _begin_again(self) -> None:
         """Leaves the machine alone, and whoever is busy with it, and makes a fresh one."""
@@ -205,7 +205,7 @@ class MachineSession(Session):
             if what is not None:
                 self._busy = busy
             worker = self._worker
-            future = worker.submit(partial(self._guarded, self._run, job))
+            future = worker.submit(partial(self._guarded, self._run, job, busy))
         if worker.is_here:
             timer = threading.Timer(self._grace, self._tell_busy, (future, busy))
             timer.daemon = True
@@ -223,15 +223,15 @@ class MachineSession(Session):
                 self._busy = self._busy or busy
                 self._publish(self._way_seen(self._run))
 
-    async def _guarded(self, run: Run, job: Job) -> None:
-        """Does a job, after which the machine is free again whatever it raised."""
+    async def _guarded(self, run: Run, job: Job, busy: tuple[str | None, float]) -> None:
+        """Does a job, which keeps the machine busy until it is done, whatever it raises."""
         try:
             await job()
         except Exception as error:  # noqa: BLE001 (it may be a stranger's: a constructor, a property)
             run.tell_problem(type(error).__name__, error_text(error))
         finally:
             with self._lock:
-                if run is self._run:
+                if self._busy is busy:
                     self._busy = None
         await self._looking(run)
 
@@ -249,7 +249,7 @@ class MachineSession(Session):
             run.tell_raised(order.trigger, error)
 
     async def _changing(self, run: Run, change: Callable[[], None]) -> None:
-        self._at = self._window = None
+        self._at = self._window = run.problem = None
         change()
         if run is self._run:
             self._publish({"title": self._title()})
@@ -311,14 +311,14 @@ class MachineSession(Session):
         }
 
     async def _seen(self, run: Run) -> dict[str, Any]:
-        position = position_of(run.way, self._at)
-        at, is_live = position["at"], position["live"]
-        definition = self._maker.definition
+        with run.lock:
+            position = position_of(run.way, self._at)
+            at, is_live = position["at"], position["live"]
+            then, state, taken = run.snapshot(at), run.way.state(at), run.way.taken_next(at)
         try:
-            machine = run.machine if is_live else run.copy(at)
+            machine = run.machine if is_live else run.copy(then)
         except Exception:  # noqa: BLE001 (a class of the user's that cannot be restored is only looked at)
-            triggers = table_of(definition, run.way.state(at), taken=run.way.taken_next(at))
-            gauges = []
+            triggers, gauges = table_of(self._maker.definition, state, taken=taken), []
         else:
             triggers, gauges = await triggers_of(machine, run.form), gauges_of(machine)
         return {
@@ -339,19 +339,21 @@ class MachineSession(Session):
 
     def _way_seen(self, run: Run) -> dict[str, Any]:
         """What can be seen without asking the machine or its guards."""
-        way, position = run.way, position_of(run.way, self._at)
         busy, problem = self._busy_trait(), run.problem
-        return {
-            "now": now_of(way, position["at"], self._scenery, busy=busy, problem=problem),
-            "log": self._log(),
-            "position": position,
-        }
+        with run.lock:
+            position = position_of(run.way, self._at)
+            return {
+                "now": now_of(run.way, position["at"], self._scenery, busy=busy, problem=problem),
+                "log": self._log(run),
+                "position": position,
+            }
 
-    def _log(self) -> dict[str, Any]:
-        way, window = self._run.way, self._window
-        if window is not None:
-            return way.window(window.first, window.count)
-        return way.window_at(position_of(way, self._at)["at"])
+    def _log(self, run: Run) -> dict[str, Any]:
+        window = self._window
+        with run.lock:
+            if window is not None:
+                return run.way.window(window.first, window.count)
+            return run.way.window_at(position_of(run.way, self._at)["at"])
 
     def _form(self) -> Mapping[str, Any]:
         form = self._run.form

@@ -38,6 +38,14 @@ FORMS: dict[str, Callable[[], Form]] = {
     HermesAgentFSM.MACHINE: hermes_form,
     GraphRouter.MACHINE: router_form,
 }
+KINDS = {
+    TaskExecution.MACHINE: "task life cycle",
+    HermesAgentFSM.MACHINE: "agent's session",
+    GraphRouter.MACHINE: "graph router",
+    TaskStatus.MACHINE: "status of a task",
+    AgentStatus.MACHINE: "status of an agent",
+    CrewStatus.MACHINE: "status of a crew",
+}
 SESSION_ID = "explorer"
 
 
@@ -46,14 +54,11 @@ class Maker(ABC):
 
     Attributes:
         definition: Their definition.
+        kind: What they are, in words.
     """
 
     definition: MachineDefinition
-
-    @property
-    def kind(self) -> str:
-        """What the machines are, in words."""
-        return self.definition.name.replace("_", " ")
+    kind: str = "machine"
 
     @abstractmethod
     def form(self) -> Form:
@@ -108,6 +113,7 @@ class ShippedMaker(Maker):
 
     def __init__(self, name: str, clock: Clock, policy: CircuitBreakerPolicy | None) -> None:
         self._class = SHIPPED[name]
+        self.kind = KINDS[name]
         self._options: dict[str, Any] = {"clock": clock, "policy": policy}
         self.definition = self._make().definition
 
@@ -139,6 +145,7 @@ class LiveMaker(Maker):
     def __init__(self, machine: MachineBase[Any, Any], context: Any = None) -> None:
         self.machine = machine
         self.definition = machine.definition
+        self.kind = type(machine).__name__
         self._first = machine.snapshot()
         self._context = _context_of(machine) if context is None else context
 

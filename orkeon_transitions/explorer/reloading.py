@@ -34,7 +34,7 @@ class ReloadingSession(Session):
 
     def view(self) -> dict[str, Any]:
         """All traits as they are now."""
-        self._take(self._inner.view())
+        self._inner.view()  # some look anew when they are asked, and tell what they see
         return super().view()
 
     def act(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -62,8 +62,7 @@ class ReloadingSession(Session):
         return None
 
     def _follow(self) -> None:
-        self._unsubscribe = self._inner.subscribe(self._take)
-        self._take(self._inner.view())
+        self._unsubscribe = self._inner.follow(self._take)
 
     def _take(self, changes: Mapping[str, Any]) -> None:
         changed = dict(changes)

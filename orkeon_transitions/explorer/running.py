@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -41,12 +42,15 @@ class Run:
         way: What has happened.
         problem: What a callback raised, or None.
         is_followed: Whether the machine is the user's own.
+        lock: Held while the way changes, and by whoever looks at it.
         lines: The journal's lines, each with the number of steps that had been made when it was written.
     """
 
     def __init__(self, maker: Maker, changed: Callable[[], None], live: Any = None) -> None:
         self._maker = maker
         self._changed = changed
+        # Facts may come in any thread of the user's while another looks at the way.
+        self.lock = threading.RLock()
         self._failure: BaseException | None = None
         self._unsubscribes: list[Callable[[], None]] = []
         self.form = maker.form()
@@ -68,18 +72,13 @@ class Run:
         """Takes a fact down; the machine's commit hook."""
         self._take(fact, snapshot)
 
-    @property
-    def last_snapshot(self) -> Snapshot:
-        """The machine as it was after its last step."""
-        return self._snapshots[-1]
-
     def snapshot(self, at: int) -> Snapshot:
         """The machine as it was after so many steps."""
         return self._snapshots[at]
 
-    def copy(self, at: int) -> Any:
-        """A machine as this one was after so many steps, for looking at."""
-        return self._maker.make(_taken_down_by_nobody, self._snapshots[at])
+    def copy(self, snapshot: Snapshot) -> Any:
+        """A machine as this one was then, for looking at."""
+        return self._maker.make(_taken_down_by_nobody, snapshot)
 
     def undo(self) -> None:
         """Goes on with a machine as this one was before its last step.
@@ -92,6 +91,10 @@ class Run:
         self.forget()
         self.machine, self.is_followed, self.problem = machine, False, None
         self._listen()
+        with self.lock:
+            self._cut(before, undone)
+
+    def _cut(self, before: int, undone: Row) -> None:
         self.way.cut(before)
         del self._snapshots[before + 1 :]
         self.lines = [entry for entry in self.lines if entry[0] <= before]
@@ -115,8 +118,9 @@ class Run:
     def tell_raised(self, trigger: str, error: BaseException) -> None:
         """Takes down what a callback raised."""
         if error is not self._failure:
-            state = self.last_snapshot.state
-            self.way.add(Row("failed", trigger, state, state, stamp(), error_text(error)))
+            with self.lock:
+                state = self._snapshots[-1].state
+                self.way.add(Row("failed", trigger, state, state, stamp(), error_text(error)))
         self.tell_problem(f"'{trigger}' raised {type(error).__name__}", error_text(error))
 
     def tell_problem(self, title: str, text: str) -> None:
@@ -140,6 +144,11 @@ class Run:
             self._take(TransitionFailed(fact.ordinal, fact.error, fact.timestamp), snapshot)
 
     def _take(self, fact: Fact, snapshot: Snapshot) -> None:
+        with self.lock:
+            self._write_down(fact, snapshot)
+        self._changed()
+
+    def _write_down(self, fact: Fact, snapshot: Snapshot) -> None:
         state = snapshot.state
         match fact:
             case TransitionResult():
@@ -158,7 +167,6 @@ class Run:
                 self.way.add(Row("reset", None, state, state, stamp(fact.timestamp)))
                 self._snapshots[-1] = snapshot
         self.lines.append((self.way.last, fact_line(fact, snapshot)))
-        self._changed()
 
     def _forget_the_oldest(self) -> None:
         """A machine that is followed may run for days."""
@@ -172,7 +180,8 @@ class Run:
     def _refused(self, refusal: Refusal) -> None:
         state = text_of(refusal.state)
         trigger = None if refusal.trigger is None else text_of(refusal.trigger)
-        self.way.add(Row("refused", trigger, state, state, stamp(), refusal.message))
+        with self.lock:
+            self.way.add(Row("refused", trigger, state, state, stamp(), refusal.message))
         self._changed()
 
 

@@ -83,6 +83,8 @@ class Session(ABC):
             What the page is answered: `{"download": {name, type, data}}`, `{"error": text}` or None.
         """
         try:
+            if self._closed:
+                raise BadOrderError("this page is not looked at any more: load it again")
             order = read_order(message)
             allowed_by = order.allowed_by
             if allowed_by is not None and not self._traits["can"][allowed_by]:
@@ -102,6 +104,12 @@ class Session(ABC):
                     self._listeners.remove(listener)
 
         return unsubscribe
+
+    def follow(self, listener: Listener) -> Callable[[], None]:
+        """Tells a function all traits, and from then on each change; as `subscribe`."""
+        with self._lock:
+            listener(self.view())
+            return self.subscribe(listener)
 
     def close(self) -> None:
         """Ends the session: nobody is told anything any more."""
