@@ -53,9 +53,15 @@ class Person:
     def trigger(self, name):
         return self.page.locator(f'[data-trigger="{name}"]')
 
+    def click(self, name):
+        self.trigger(name).click(force=True)
+
     def fire(self, *names):
+        """Clicks triggers, each when the page has shown what became of the one before."""
         for name in names:
-            self.trigger(name).click(force=True)
+            rows = self.log.count()
+            self.click(name)
+            expect(self.log.nth(rows)).to_be_attached()
 
     def press(self, name):
         self.page.get_by_role("button", name=name, exact=True).click()
@@ -389,7 +395,7 @@ transitions:
             with served:
                 person = Person(chromium.open(url))
                 sees(person, "calm")
-                person.fire("begin")
+                person.click("begin")
                 expect(person.page.get_by_text("begin has been running")).to_be_visible()
                 person.press("Reset")
                 sees(person, "calm")
@@ -415,7 +421,7 @@ class TestConnection:
         wire.cut()
         lost = person.page.get_by_text("The connection to Python is lost")
         expect(lost).to_be_visible()
-        person.fire("begin_execution")
+        person.click("begin_execution")
         expect(person.page.get_by_text("Not connected: this was not done.")).to_be_visible()
         wire.mend()
         expect(lost).to_be_hidden()
