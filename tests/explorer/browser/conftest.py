@@ -11,6 +11,8 @@ from tests.explorer.browser import bench
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
+    # A container's shared memory is too small for it.
+    "--disable-dev-shm-usage",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
