@@ -1,4 +1,4 @@
-"""Makes Graphviz' SVG fit for a web page: titles for screen readers, and fonts that every system has."""
+"""Makes Graphviz' SVG fit for a web page: titles for screen readers, a size, any system's font."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from orkeon_transitions.diagrams.lettering import width_of
+
 if TYPE_CHECKING:
     from orkeon_transitions.diagrams.picture import Arrow, Picture
 
 _OPENING = re.compile(r"<svg\b[^>]*>")
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _TITLED = re.compile(r'(<g id="([^"]*)" class="[^"]*"[^>]*>\s*)<title>[^<]*</title>')
-_SIZE = re.compile(r'<svg width="[^"]*" height="[^"]*"\s*')
+_SIZE = re.compile(r'<svg width="(?P<width>[\d.]+)[a-z]*" height="(?P<height>[\d.]+)[a-z]*"\s*')
 _FONT = re.compile(r'font-family="Helvetica[^"]*"')
+_TEXT = re.compile(r"<text (?P<how>[^>]*)>(?P<text>[^<]*)</text>")
+_FONT_SIZE = re.compile(r'font-size="([\d.]+)"')
+
+# Pixels that the cell of a notebook shows without being scrolled; pixels for a point, at least and at most.
+PAGE, LEAST, MOST = 840, 0.9, 96 / 72
 
 
 def finished_svg(drawn: str, picture: Picture) -> str:
@@ -32,11 +39,32 @@ def finished_svg(drawn: str, picture: Picture) -> str:
         return found[1] if title is None else f"{found[1]}<title>{_escaped(title)}</title>"
 
     body = _TITLED.sub(titled, body)
+    body = _TEXT.sub(_as_wide_as_laid_out, body)
     body = _FONT.sub('font-family="Helvetica, Arial, sans-serif"', body)
+    body = _SIZE.sub(_in_pixels, body, count=1)
     described = ", ".join(filter(None, [f"State machine {picture.title}", picture.caption, picture.warning]))
     return _OPENING.sub(
         lambda found: f'{found[0][:-1]} role="img">\n<title>{_escaped(described)}</title>', body, count=1
     )
+
+
+def _as_wide_as_laid_out(found: re.Match[str]) -> str:
+    """A text that keeps to the width for which there is room, also in another font than Helvetica."""
+    how = found["how"]
+    size = _FONT_SIZE.search(how)
+    if size is None or 'font-family="Helvetica' not in how:
+        return found[0]
+    width = width_of(html.unescape(found["text"]), float(size[1]), bold='font-weight="bold"' in how)
+    if not width:
+        return found[0]
+    return f'<text {how} textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs">{found["text"]}</text>'
+
+
+def _in_pixels(found: re.Match[str]) -> str:
+    """A point as a point where that fits the page; smaller where it does not, as long as it can be read."""
+    width, height = float(found["width"]), float(found["height"])
+    scale = min(MOST, max(LEAST, PAGE / width)) if width else MOST
+    return f'<svg width="{width * scale:.0f}" height="{height * scale:.0f}" '
 
 
 def _titles(picture: Picture) -> dict[str, str]:
