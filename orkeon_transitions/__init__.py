@@ -1,8 +1,9 @@
 """State machines that keep LLM agents from running away.
 
-Task life cycles and agent machines are declared in YAML and run on the `transitions` package; a circuit
-breaker counts transitions, visits and time, and stops a runaway loop by raising, or by moving to a degraded
-state with the partial work kept.
+Task life cycles and agent machines are declared in YAML or in Python and run on the `transitions` package;
+a circuit breaker counts transitions, visits, repetitions, time and money, and stops a runaway loop by
+raising, or by moving to a degraded state with the partial work kept. `orkeon docs` lists the guides that
+ship.
 
 This is the front door: every name is loaded when it is first asked for, and nothing else happens on import.
 """

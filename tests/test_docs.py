@@ -80,6 +80,12 @@ def test_a_guide_begins_with_what_the_reader_wants_to_do_and_is_short(topic):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
+def test_no_line_of_code_is_broken_on_a_terminal_of_80_columns(topic):
+    for snippet in snippets(FOLDER / f"{topic}.md", "python", "py", "yaml"):
+        assert max(map(len, snippet.text.splitlines())) <= 78, str(snippet)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
 def test_a_guide_only_names_what_is_there(topic):
     for named in re.findall(r"`orkeon docs ([\w-]+)`", guide(topic)):
         assert named in TOPICS

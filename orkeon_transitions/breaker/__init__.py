@@ -2,7 +2,7 @@
 
 Everything here is pure: no I/O, no clock, no `transitions`. What belongs here is a limit, the number that is
 held against it, and the sentence that says it was passed. What never belongs here: who moves the machine,
-who hears of a trip.
+who hears of a trip. `orkeon docs breaker` shows it in practice: which preset, what to do on a trip.
 """
 
 from orkeon_transitions.breaker.counts import BreakerCounts, Repetition, StateClock

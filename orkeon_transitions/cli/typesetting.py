@@ -65,9 +65,9 @@ class _Code(CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip()
         if self.lexer_name in {"text", "console"}:
-            yield Padding(Text(code, no_wrap=False), (0, 0, 0, 4))
+            yield Padding(Text(code, no_wrap=False), (0, 0, 0, 2))
             return
-        yield Padding(Syntax(code, self.lexer_name, theme=_CODE, word_wrap=True), (0, 0, 0, 4))
+        yield Padding(Syntax(code, self.lexer_name, theme=_CODE, word_wrap=True), (0, 0, 0, 2))
 
 
 class _Guide(Markdown):

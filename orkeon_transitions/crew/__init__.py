@@ -4,7 +4,7 @@ What belongs here: reading a crew file, working out each task's budget, the loop
 runs tools, the order of the tasks, the result. The loop does the I/O and then fires one trigger with what
 came back; whether anything may happen is for the task's machine to say. What never belongs here: a journal or
 a database (anything with `record(machine)`, or with what a `RunLog` has, is welcome), a provider's own types,
-code taken from YAML.
+code taken from YAML. Begin with `load_crew("crew.yaml").run_sync()`; `orkeon docs crews` tells the rest.
 """
 
 from orkeon_transitions.crew.agent_loop import AgentLoop

@@ -2,6 +2,7 @@
 
 What belongs here is the way from a text, a file or a mapping to a `MachineDefinition`, and what can be said
 of a definition without running it. What never belongs here: a machine that moves, a clock, a callback.
+`orkeon docs machine-files` shows how to write one, `orkeon docs yaml-keys` has every key.
 """
 
 from orkeon_transitions.definition.checks import check_definition

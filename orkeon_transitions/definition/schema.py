@@ -152,16 +152,17 @@ def policy_keys(preset: str, *, in_seconds: bool = False) -> dict[str, Schema]:
         in_seconds: Whether the keys that say the unit are the usual ones.
     """
     count, seconds = _or_null(_COUNT), _or_null(_SECONDS)
+    unit, other_unit = ("_seconds", "") if in_seconds else ("", "_seconds")
     keys = {
         "preset": said("Where the limits come from that are not written out.", one_of(_presets()), preset),
         "max_transitions": said(
             _by_preset("How many transitions may be made in all.", "max_transitions"), count
         ),
-        "state_timeout": said(_by_preset("Seconds in one state.", "state_timeout"), seconds),
+        f"state_timeout{unit}": said(_by_preset("Seconds in one state.", "state_timeout"), seconds),
         "max_state_visits": said(
             _by_preset("How often one state may be entered, the start included.", "max_state_visits"), count
         ),
-        "max_total_duration": said(
+        f"max_total_duration{unit}": said(
             _by_preset("Seconds in all, from the first transition.", "max_total_duration"), seconds
         ),
         "use_degraded_mode": said(
@@ -183,11 +184,10 @@ def policy_keys(preset: str, *, in_seconds: bool = False) -> dict[str, Schema]:
             0,
         ),
     }
-    for key in ("state_timeout", "max_total_duration"):
-        usual, other = (f"{key}_seconds", key) if in_seconds else (key, f"{key}_seconds")
-        keys[usual] = keys.pop(key)
-        keys[other] = another_word(usual, keys, camel=in_seconds)
-    return keys
+    return keys | {
+        key + other_unit: another_word(key + unit, keys, camel=in_seconds)
+        for key in ("state_timeout", "max_total_duration")
+    }
 
 
 def _presets() -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """The machines that ship: six definitions in YAML, and a small typed class for each.
 
 What belongs here is a machine that anybody's agent or crew may want: its YAML file, its Enums, its guards and
-what it remembers. What never belongs here: I/O, a loop that drives a machine, a rule of firing.
+what it remembers. What never belongs here: I/O, a loop that drives a machine, a rule of firing. Begin with
+`TaskExecution()`; `machine_names()` lists the definitions, `orkeon machines NAME` shows one.
 """
 
 from orkeon_transitions.machines.catalog import machine_definition, machine_names

@@ -5,7 +5,7 @@ needs nothing else, and `MachineStore`, a database from which machines come back
 may share; and replay, which reads either without a machine. A fact and the snapshot that it leads to are
 written together or not at all, and only by a writer who knew the machine as it was. SQL stays below
 `database`; a `MEMORY.md` is a pointer to a session, never its store. What never belongs here: a callback
-that is fired, a limit that is judged, a picture.
+that is fired, a limit that is judged, a picture. `orkeon docs persistence` shows which one to take for what.
 """
 
 from __future__ import annotations

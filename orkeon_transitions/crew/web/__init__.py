@@ -1,7 +1,8 @@
 """Tools that reach out to the web: off unless a crew file lists the hosts that they may ask.
 
 `block` reads that list, `addresses` judges where a name leads, `fetching` makes the requests and is the only
-one that imports httpx, `reading` turns pages into text.
+one that imports httpx, `reading` turns pages into text. What never belongs here: a connection to an address
+that was not judged.
 """
 
 from orkeon_transitions.crew.web.block import WebBlock, read_web
