@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition.models import SAME_STATE
+from orkeon_transitions.explorer.showing import reason_of
 from orkeon_transitions.explorer.workers import settled
 
 if TYPE_CHECKING:
     from orkeon_transitions.definition import MachineDefinition
     from orkeon_transitions.explorer.forms import Form
-    from orkeon_transitions.facts import Refusal
     from orkeon_transitions.runtime.base import MachineBase
 
 
@@ -39,14 +39,6 @@ async def triggers_of(machine: MachineBase[Any, Any], form: Form) -> list[dict[s
     ended = state in definition.final_states
     shown += [_elsewhere(definition, name, ended=ended) for name in definition.triggers if name not in here]
     return shown
-
-
-def reason_of(refusal: Refusal) -> str:
-    """Why a trigger is refused, without what stands beside it on the page: the state, the other triggers."""
-    reason = refusal.message.rpartition("; ")[0] or refusal.message
-    if refusal.kind in ("guard", "error"):
-        reason = reason.partition(": ")[2] or reason
-    return reason
 
 
 def destinations(definition: MachineDefinition, state: str, trigger: str) -> list[str]:

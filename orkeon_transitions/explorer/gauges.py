@@ -122,6 +122,7 @@ def plain_gauge(
         "broken": False,
         "running": running,
         "words": words,
+        "unknown": allowed is None,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from orkeon_transitions.explorer.makers import Maker
-from orkeon_transitions.explorer.showing import stamp, step_row
+from orkeon_transitions.explorer.showing import reason_of, stamp, step_row
 from orkeon_transitions.explorer.way import Row, Way
 from orkeon_transitions.facts import (
     BreakerReset,
@@ -181,7 +181,7 @@ class Run:
         state = text_of(refusal.state)
         trigger = None if refusal.trigger is None else text_of(refusal.trigger)
         with self.lock:
-            self.way.add(Row("refused", trigger, state, state, stamp(), refusal.message))
+            self.way.add(Row("refused", trigger, state, state, stamp(), reason_of(refusal)))
         self._changed()
 
 

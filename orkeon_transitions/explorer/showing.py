@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from orkeon_transitions.definition import MachineDefinition, check_definition
 from orkeon_transitions.errors import place_text
 from orkeon_transitions.explorer.way import Kind, Row, Way
-from orkeon_transitions.facts import TransitionResult
+from orkeon_transitions.facts import Refusal, TransitionResult
 from orkeon_transitions.runtime.naming import text_of
 
 if TYPE_CHECKING:
@@ -53,8 +53,14 @@ def step_row(fact: TransitionResult) -> Row:
         text_of(fact.from_state),
         text_of(fact.to_state),
         stamp(fact.timestamp),
-        None if fact.refusal is None else fact.refusal.message,
+        None if fact.refusal is None else reason_of(fact.refusal),
     )
+
+
+def reason_of(refusal: Refusal) -> str:
+    """Why a trigger is refused, without what stands beside it on the page: the state, the other triggers."""
+    reason = refusal.message.rpartition("; ")[0] or refusal.message
+    return reason if refusal.kind == "circuit" else reason.partition(": ")[2] or reason
 
 
 def stamp(moment: datetime | None = None) -> str:
