@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orkeon_transitions import load_crew
+from orkeon_transitions.docs import TOPICS
 from orkeon_transitions.errors import CrewDefinitionError
 from tests.snippets import printed_by, snippets
 
@@ -62,3 +63,9 @@ def test_pictures_and_commands_are_there():
     assert len(commands) == 2
     assert "orkeon run" in commands[0]
     assert commands[1].endswith("pytest")
+
+
+def test_every_guide_is_named_and_every_file_that_is_linked_is_there():
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
+    assert [path for path in linked if not (README.parent / path).exists()] == []
+    assert {f"orkeon_transitions/docs/{topic}.md" for topic in TOPICS} <= set(linked)

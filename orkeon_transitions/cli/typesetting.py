@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from pygments.token import Comment, Keyword, Name, Number, String, Token
+from pygments.token import Comment, Keyword, Name, String, Token
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.padding import Padding
 from rich.style import Style
@@ -41,8 +41,7 @@ _CODE = ANSISyntaxTheme(
         Comment: Style(italic=True, dim=True),
         Keyword: Style(color="magenta"),
         Name.Decorator: Style(color="magenta"),
-        Name.Tag: Style(color="cyan"),
-        Number: Style(color="cyan"),
+        Name.Tag: Style(color="magenta"),
         String: Style(color="green"),
         String.Doc: Style(italic=True, dim=True),
     }
@@ -59,15 +58,21 @@ class _Heading(Heading):
 
 
 class _Code(CodeBlock):
-    """Stands a little to the right, as it was written."""
+    """Stands a little to the right, as it was written; what a program prints has a bar beside it."""
 
     @override
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip()
-        if self.lexer_name in {"text", "console"}:
-            yield Padding(Text(code, no_wrap=False), (0, 0, 0, 2))
-            return
-        yield Padding(Syntax(code, self.lexer_name, theme=_CODE, word_wrap=True), (0, 0, 0, 2))
+        if self.lexer_name == "text":
+            bar = Text("  │ ", style="dim")
+            for line in Text(code).wrap(console, options.max_width - len(bar)):
+                yield bar + line
+        elif self.lexer_name == "console":
+            told = Text(code)
+            told.highlight_regex(r"(?m)^\$ .*$", "bold")
+            yield Padding(told, (0, 0, 0, 2))
+        else:
+            yield Padding(Syntax(code, self.lexer_name, theme=_CODE, word_wrap=True), (0, 0, 0, 2))
 
 
 class _Guide(Markdown):
