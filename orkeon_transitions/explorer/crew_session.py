@@ -13,7 +13,7 @@ from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Row
 from orkeon_transitions.explorer.pulse import Pulse
 from orkeon_transitions.explorer.scenery import Scenery
 from orkeon_transitions.explorer.session import NOTHING_CAN, Session
-from orkeon_transitions.explorer.showing import now_of, position_of
+from orkeon_transitions.explorer.showing import now_of, position_of, warnings_of
 from orkeon_transitions.explorer.way import Way
 from orkeon_transitions.machines import machine_definition
 
@@ -25,18 +25,20 @@ class CrewSession(Session):
 
     Args:
         watch: What follows the run; several sessions may share it.
+        hint: What to say as long as nothing has run.
     """
 
-    def __init__(self, watch: CrewWatch) -> None:
+    def __init__(self, watch: CrewWatch, *, hint: str | None = None) -> None:
         super().__init__()
         self.watch = watch
+        self._hint = hint
         self._scenery = Scenery(machine_definition(MACHINE), self.refresh)
         self._selected = next(iter(watch.lines), None)
         # Whether a person has chosen the task; until then it is the one that moved last.
         self._is_chosen = False
         self._at: int | None = None
         self._window: Rows | None = None
-        self._publish({"page": "crew"})
+        self._publish({"page": "crew", "anomalies": warnings_of(watch.findings)})
         self._pulse = Pulse(self.refresh)
         self._unsubscribe = watch.subscribe(self._pulse.want)
         self.refresh()
@@ -180,6 +182,9 @@ class CrewSession(Session):
     def _crew(self) -> dict[str, Any]:
         watch, usage = self.watch, self.watch.usage
         result = watch.result
+        summary = None if result is None else result.error or result.output or None
+        if not watch.is_running and result is None:
+            summary = self._hint
         return {
             "status": watch.status,
             "process": watch.process,
@@ -190,7 +195,7 @@ class CrewSession(Session):
             "cost": usage.usd,
             "seconds": round(watch.seconds, 3),
             "running": watch.is_running,
-            "summary": None if result is None else result.error or result.output or None,
+            "summary": summary,
         }
 
 

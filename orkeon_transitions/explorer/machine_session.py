@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from orkeon_transitions.definition import MachineDefinition
+from orkeon_transitions.definition import MachineDefinition, check_definition
 from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.explorer.asking import table_of, triggers_of
 from orkeon_transitions.explorer.exporting import FORMATS, exported
@@ -33,7 +33,7 @@ from orkeon_transitions.explorer.pulse import Pulse
 from orkeon_transitions.explorer.running import Run
 from orkeon_transitions.explorer.scenery import Scenery
 from orkeon_transitions.explorer.session import Session
-from orkeon_transitions.explorer.showing import findings_of, now_of, position_of
+from orkeon_transitions.explorer.showing import now_of, position_of, warnings_of
 from orkeon_transitions.explorer.workers import Job, LoopWorker, PlainWorker, Worker, loop_of, settled
 from orkeon_transitions.facts import error_text
 from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
@@ -283,12 +283,13 @@ class MachineSession(Session):
 
     # ------------------------------------------------------------------------------------------ what is seen
     def _show(self) -> None:
+        definition = self._maker.definition
         self._publish(
             {
                 "page": "machine",
                 "title": self._title(),
                 "picture": self._scenery.trait,
-                "anomalies": findings_of(self._maker.definition),
+                "anomalies": warnings_of(check_definition(definition), definition.origin.file),
             }
         )
         self._start(None, partial(self._looking, self._run))

@@ -62,7 +62,7 @@ def open_session(
     if isinstance(subject, CrewWatch):
         return CrewSession(subject)
     if isinstance(subject, Crew):
-        return CrewSession(CrewWatch(subject))
+        return _crew_session(subject)
     if not isinstance(subject, str | os.PathLike):
         raise TypeError(
             f"an object of {type(subject).__name__} cannot be explored: a machine, a definition, a graph or "
@@ -72,9 +72,19 @@ def open_session(
     if named in machine_names():
         return MachineSession(named, **options)
     if named in example_names():
-        return CrewSession(CrewWatch(load_crew(named)))
+        return _crew_session(load_crew(named))
     opens = _way_to_open(named, machine, machine_id, options)
     return ReloadingSession(lambda: _opened_or_told(opens, named))
+
+
+def _crew_session(crew: Crew) -> Session:
+    """A crew that nobody runs here."""
+    hint = (
+        None
+        if crew.source is None
+        else f"Nothing runs here; `orkeon run {crew.source} --watch` does, and is followed"
+    )
+    return CrewSession(CrewWatch(crew), hint=hint)
 
 
 def _opened_or_told(opens: Callable[[], Session], source: str) -> Session:
@@ -103,7 +113,7 @@ def _way_to_open(
     if not named or not path.exists():
         raise _not_there(named)
     if path.is_dir():
-        return lambda: CrewSession(CrewWatch(load_crew(named)))
+        return lambda: _crew_session(load_crew(named))
     if not path.is_file():
         raise OrkeonError(f"{named}: is a pipe or a device: save what it gives as a file first")
     if _begins_with(path, SQLITE):
@@ -119,7 +129,7 @@ def _defined(named: str, options: dict[str, Any]) -> Session:
     data = read_source(named).data
     keys = set(data) if isinstance(data, dict) else set()
     if keys & CREW_KEYS and not keys & {"states", "transitions"}:
-        return CrewSession(CrewWatch(load_crew(named)))
+        return _crew_session(load_crew(named))
     return MachineSession(load_definition(Path(named)), source=named, **options)
 
 

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.explorer.orders import BadOrderError, Order, read_order
 
 log = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class Session(ABC):
             if allowed_by is not None and not self._traits["can"][allowed_by]:
                 raise BadOrderError(self._refusal(order))
             return self._do(order)
-        except BadOrderError as error:
+        except (BadOrderError, OrkeonError) as error:
             return {"error": str(error)}
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:

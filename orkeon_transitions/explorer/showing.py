@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from orkeon_transitions.definition import MachineDefinition, check_definition
 from orkeon_transitions.errors import place_text
 from orkeon_transitions.explorer.way import Kind, Row, Way
 from orkeon_transitions.facts import Refusal, TransitionResult
 from orkeon_transitions.runtime.naming import text_of
 
 if TYPE_CHECKING:
+    from orkeon_transitions.definition import Finding
     from orkeon_transitions.explorer.scenery import Scenery
 
 
@@ -68,16 +68,15 @@ def stamp(moment: datetime | None = None) -> str:
     return (moment or datetime.now(UTC)).astimezone(UTC).isoformat()
 
 
-def findings_of(definition: MachineDefinition) -> list[dict[str, Any]]:
-    """What is probably a mistake in a definition, with its place."""
-    file = definition.origin.file
+def warnings_of(findings: Iterable[Finding], file: str | None = None) -> list[dict[str, Any]]:
+    """What is probably a mistake in a file, with its place: the trait `anomalies`."""
     return [
         {
             "code": finding.code,
-            "message": f"{finding.path}: {finding.message}",
+            "message": f"{finding.path}: {finding.message}" if finding.path else finding.message,
             "place": place_text(finding.file or file, finding.line, finding.column) or None,
             "position": None,
         }
-        for finding in check_definition(definition)
+        for finding in findings
         if finding.severity == "warning"
     ]

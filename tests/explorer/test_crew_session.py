@@ -63,6 +63,15 @@ def test_a_crew_that_does_not_run_yet_waits():
         assert len(view["picture"]["states"]) == len(machine_definition("task_execution").states)
 
 
+def test_warnings_about_the_file_are_shown(tmp_path):
+    file = tmp_path / "crew.yaml"
+    file.write_text(TWO.format(process="sequential") + "procces: graph\n")
+    with opened(file) as session:
+        anomaly = session.view()["anomalies"][0]
+        assert "procces" in anomaly["message"]
+        assert anomaly["place"].startswith(f"{file}:7")
+
+
 def test_a_run_is_followed_while_it_goes_on():
     crew = pair()
     clock = Clock()

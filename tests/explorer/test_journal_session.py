@@ -66,6 +66,24 @@ def test_the_slider_steps_through_it(log):
         assert session.view()["gauges"] == []
 
 
+def test_the_log_is_shown_in_parts(log):
+    write_tasks(log, "t1")
+    with opened(log) as session:
+        session.act({"do": "rows", "first": 1, "count": 2})
+        assert [row["n"] for row in rows_of(session)] == [2, 3]
+        session.act({"do": "seek", "at": 0})
+        assert [row["n"] for row in rows_of(session)] == [1, 2, 3, 4]
+
+
+def test_many_machines_are_listed_in_part(log, monkeypatch):
+    monkeypatch.setattr("orkeon_transitions.explorer.journal_session.MOST_MACHINES", 2)
+    write_tasks(log, "t1", "t2", "t3")
+    with opened(log, machine_id="t3") as session:
+        assert len(session.view()["machines"]) == 2
+        assert session.view()["title"]["note"] == "3 machines, of which the first 2 are listed"
+        assert session.view()["title"]["machine_id"] == "t3"
+
+
 def test_nothing_can_be_fired(log):
     write_tasks(log, "t1")
     with opened(log) as session:
@@ -197,6 +215,17 @@ def test_what_is_no_journal_says_which_line(tmp_path):
     with opened(log) as session:
         assert session.view()["page"] == "problems"
         assert session.view()["problems"][0]["line"] == 1
+
+
+def test_lines_of_others_between_the_records_are_not_taken_along(log):
+    write_tasks(log, "t1")
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([lines[0], b"[t1] a sentence\n", *lines[1:], b'{"torn']))
+    with opened(log) as session:
+        download = session.act({"do": "export", "format": "jsonl"})["download"]
+        assert base64.b64decode(download["data"]) == b"".join(lines)
+        log.unlink()
+        assert "cannot read the journal" in session.act({"do": "export", "format": "jsonl"})["error"]
 
 
 def test_an_empty_journal_opens(log):

@@ -63,6 +63,7 @@ def test_files_are_known_by_what_is_in_them(tmp_path):
         assert session.view()["page"] == "crew"
         assert session.machine is None
         assert isinstance(session.session, CrewSession)
+        assert f"`orkeon run {crew} --watch`" in session.view()["crew"]["summary"]
 
 
 @pytest.mark.parametrize("name", ["door.yaml", "door.json", "door"])
