@@ -66,6 +66,7 @@ def test_pictures_and_commands_are_there():
 
 
 def test_every_guide_is_named_and_every_file_that_is_linked_is_there():
-    linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
+    prose = re.sub(r"^```.*?^```", "", TEXT, flags=re.DOTALL | re.MULTILINE)
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", prose)
     assert [path for path in linked if not (README.parent / path).exists()] == []
     assert {f"orkeon_transitions/docs/{topic}.md" for topic in TOPICS} <= set(linked)
