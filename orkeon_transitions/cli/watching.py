@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import click
 
@@ -17,7 +19,9 @@ from orkeon_transitions.cli.screen import Screen
 
 if TYPE_CHECKING:
     from orkeon_transitions.crew import Crew, CrewObserver
-    from orkeon_transitions.explorer import CrewWatch
+    from orkeon_transitions.explorer import CrewSession, CrewWatch
+
+LAST_WORDS = 0.1  # seconds for what is on its way
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,20 @@ def watched(screen: Screen, crew: Crew, wanted: Wanted | None) -> Iterator[Watch
     from orkeon_transitions.explorer import CrewSession, CrewWatch
 
     watch = CrewWatch(crew)
-    with served_page(screen, wanted, lambda: CrewSession(watch)) as page:
+    opened: WeakSet[CrewSession] = WeakSet()
+
+    def looks() -> CrewSession:
+        session = CrewSession(watch)
+        opened.add(session)
+        return session
+
+    with served_page(screen, wanted, looks) as page:
         screen.message(f"the run's page: {page.url}")
         yield Watcher(screen, watch, page)
+        for session in opened:
+            session.refresh()
+        if opened:  # what a page was told last should not be that the run goes on
+            time.sleep(LAST_WORDS)
 
 
 def both(first: CrewObserver, second: CrewObserver) -> CrewObserver:

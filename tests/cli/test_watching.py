@@ -34,6 +34,7 @@ class Page:
     def __init__(self):
         self.stood, self.tasks = [], {}
         self.begins = self.ends = lambda: None
+        self.over = threading.Event()
 
     def follow(self, url):
         base, _, token = url.partition("/?token=")
@@ -43,6 +44,7 @@ class Page:
                 self.look(json.loads(text).get("traits", {}))
                 if self.stood and self.stood[-1] in DONE:
                     break
+        self.over.set()
         self.ends()
 
     def look(self, traits):
@@ -78,15 +80,25 @@ def without_times(text):
     return re.sub(r"\d+ ms|\d+\.\d s|\S*/orkeon-output/\S*", "", text)
 
 
-def test_in_a_pipe_the_run_is_as_it_is_without_the_page(orkeon, page):
+def test_in_a_pipe_the_run_is_as_it_is_without_the_page(orkeon, page, monkeypatch):
+    there = OfflineModel.reply
+
+    async def seen(*arguments):
+        while not page.stood:
+            await asyncio.sleep(0.01)
+        return await there(*arguments)
+
     plain = orkeon("run", CREW)
     shutil.rmtree("orkeon-output")  # else the second run would find what the first one wrote
+    monkeypatch.setattr(OfflineModel, "reply", seen)
     done = orkeon("run", CREW, "--watch", "--port", "0")
     assert done.code == plain.code == 0
     assert without_times(done.out) == without_times(plain.out)
     first, _, rest = done.err.partition("\n")
     assert re.fullmatch(r"the run's page: http://127\.0\.0\.1:\d+/\?token=\S+", first)
     assert without_times(rest) == without_times(plain.err)
+    page.over.wait(10)
+    assert page.stood[-1] == "completed"
     assert "stays until" not in done.err
 
 

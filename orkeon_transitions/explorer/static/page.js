@@ -10,6 +10,7 @@ const TAB = "orkeon-tab";
 const DELAYS = [100, 250, 500, 1000, 2000, 4000];
 const LARGEST = 256 * 1024;
 const REFUSED = 4002;
+const ENDED = 1012; // said by a server that ends in good order; another one will have another token
 
 class Model {
   #values = { page: "loading", connection: "open", connection_why: null };
@@ -118,7 +119,8 @@ function connect() {
   made.onclose = ({ code }) => {
     if (socket !== made) return;
     socket = null;
-    if (code !== REFUSED) again();
+    if (code === ENDED) stands("closed", "orkeon has ended. This is what was there last.");
+    else if (code !== REFUSED) again();
     else if (model.get("connection") !== "closed") stands("closed");
   };
 }

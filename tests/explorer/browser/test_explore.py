@@ -85,7 +85,7 @@ def sees(person, state):
 
 
 def ends(explorer, page):
-    """Closes the page, which would miss its server, and ends the process in good order."""
+    """Closes the page and ends the process in good order."""
     page.close()
     assert explorer.end() == 0
 
@@ -404,6 +404,16 @@ transitions:
             go_on.set()
 
 
+def test_a_page_that_is_open_is_told_of_the_end(chromium, tmp_path):
+    with serving("explore", "hermes_agent", folder=tmp_path) as explorer:
+        person = Person(chromium.open(explorer.url))
+        sees(person, "idle")
+        person.fire("receive_task")
+        assert explorer.end() == 0
+        expect(person.page.get_by_text("orkeon has ended. This is what was there last.")).to_be_visible()
+        sees(person, "planning")
+
+
 class TestConnection:
     @pytest.fixture
     def wire(self, task):
@@ -434,7 +444,7 @@ class TestConnection:
         with serving("explore", "hermes_agent", folder=tmp_path) as explorer:
             person = Person(chromium.open(explorer.url))
             sees(person, "idle")
-            assert explorer.end() == 0
+            explorer.close()
         port = urlsplit(explorer.base).port
         with serving("explore", "hermes_agent", "--port", str(port), folder=tmp_path) as second:
             assert urlsplit(second.base).port == port
