@@ -214,7 +214,7 @@ def test_a_state_says_what_it_is_and_where_it_leads(shown):
     ways = card.locator("li").all_text_contents()
     assert "retry to executing" in ways
     assert "cancel to cancelled" in ways
-    assert "fail from validating" in ways
+    assert "fail from planning, executing, validating, waiting_for_human_input" in ways
     assert "ork-leaving" in classes(page, "arrow-failed-executing")
     card.get_by_role("button", name="executing").first.click()
     assert card.locator(".ork-name").text_content() == "executing"

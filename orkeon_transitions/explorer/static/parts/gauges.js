@@ -23,7 +23,11 @@ export function gauges(ui) {
     const all = view.get("gauges");
     const broken = all.some((one) => one.broken);
     change(card, { hidden: !all.length, "data-kind": broken ? "broken" : null });
-    change(state, { text: broken ? "tripped" : "within its limits" });
+    // A journal does not tell what was allowed.
+    change(state, {
+      text: broken ? "tripped" : "within its limits",
+      hidden: all.every((one) => one.unknown),
+    });
     reset.hidden = !(broken && view.get("can").reset_breaker);
     ticks.clear();
     draw(all);
@@ -36,24 +40,22 @@ export function gauges(ui) {
     const label = make("span");
     const figures = make("span", { class: "ork-figures" });
     const bar = make("span", { class: "ork-bar", role: "meter", "aria-valuemin": 0 }, make("span"));
-    const words = make("p", { class: "ork-quiet" });
-    const row = make("li", {}, label, figures, bar, words);
+    const row = make("li", {}, label, figures, bar);
     const update = (one) => {
       const arrived = performance.now();
       const tick = () => show(one, one.used + (one.running ? (performance.now() - arrived) / 1000 : 0));
       change(label, { text: one.label });
       change(bar, { "aria-label": one.label, hidden: one.allowed == null });
-      change(words, { text: one.words ?? "", hidden: !one.words || !one.broken });
       if (one.running) ticks.add(tick);
       tick();
     };
     return [row, update];
 
-    function show({ allowed, unit, broken }, used) {
+    function show({ allowed, unit, broken, unknown }, used) {
       const part = allowed ? Math.min(1, used / allowed) : used > 0 ? 1 : 0;
       const figure =
         allowed == null
-          ? `${amount(used, unit)} · no limit`
+          ? `${amount(used, unit)}${unknown ? "" : " · no limit"}`
           : `${amount(used, unit)} / ${amount(allowed, unit)}`;
       change(figures, { text: figure });
       change(row, { "data-kind": broken ? "broken" : allowed != null && part >= NEAR ? "near" : null });

@@ -53,8 +53,8 @@ export class StateCard {
       ),
       make("p", { class: "ork-quiet", text: words.filter(Boolean).join(" · ") }),
       state.description ? make("p", { text: state.description }) : null,
-      this.#ways("Leads", "to", away, label),
-      this.#ways("Comes", "from", here, label),
+      this.#ways("Ways out", "to", away, label),
+      this.#ways("Ways in", "from", here, label),
     );
   }
 
@@ -62,31 +62,28 @@ export class StateCard {
     this.#choose(null);
   }
 
-  /** `end` is the end of the arrows, `from` or `to`, at which the other state stands. */
+  /** Each trigger once, with the states at the other `end` of its arrows, `from` or `to`. */
   #ways(title, end, arrows, label) {
     if (!arrows.length) return null;
-    const rows = arrows.map((arrow) => {
-      const other = arrow[end] ?? (end === "to" ? this.#name : null);
-      const name =
-        other === null
-          ? make("span", { text: "any state" })
-          : make("button", {
-              type: "button",
-              class: "ork-link",
-              text: label(other),
-              on: { click: () => this.#choose(other, { go: true }) },
-            });
-      return make(
+    const grouped = new Map();
+    for (const arrow of arrows) {
+      const words = arrow.kind === "breaker" ? "circuit breaker" : arrow.triggers.join(", ");
+      grouped.set(words, [...(grouped.get(words) ?? []), arrow[end] ?? (end === "to" ? this.#name : null)]);
+    }
+    const rows = [...grouped].map(([words, others]) =>
+      make(
         "li",
         {},
-        make("span", {
-          class: "ork-code",
-          text: arrow.kind === "breaker" ? "circuit breaker" : arrow.triggers.join(", "),
-        }),
-        ` ${end} `,
-        name,
-      );
-    });
+        make("span", { class: "ork-code", text: words }),
+        ...others.flatMap((other, index) => [index ? ", " : ` ${end} `, this.#other(other, label)]),
+      ),
+    );
     return make("div", {}, this.#ui.heading(3, title), make("ul", { class: "ork-ways" }, ...rows));
+  }
+
+  #other(name, label) {
+    if (name === null) return make("span", { text: "any state" });
+    const click = () => this.#choose(name, { go: true });
+    return make("button", { type: "button", class: "ork-link", text: label(name), on: { click } });
   }
 }
