@@ -7,7 +7,7 @@ from typing import Any
 
 from orkeon_transitions.explorer.asking import table_of
 from orkeon_transitions.explorer.crew_watch import CrewWatch, TaskLine
-from orkeon_transitions.explorer.exporting import FORMATS, exported
+from orkeon_transitions.explorer.exporting import FORMATS, Moment, exported
 from orkeon_transitions.explorer.gauges import Gauge, fullest, gauges, gauges_of
 from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Rows, Seek, Select
 from orkeon_transitions.explorer.pulse import Pulse
@@ -32,6 +32,7 @@ class CrewSession(Session):
         super().__init__()
         self.watch = watch
         self._hint = hint
+        self._ended: dict[str, dict[str, Any]] = {}
         self._scenery = Scenery(machine_definition(MACHINE), self.refresh)
         self._selected = next(iter(watch.lines), None)
         # Whether a person has chosen the task; until then it is the one that moved last.
@@ -88,15 +89,15 @@ class CrewSession(Session):
             if line is None or line.way is None or line.machine is None:
                 raise BadOrderError("no machine has been made for this task yet")
             at = position_of(line.way, self._at)["at"]
-            return exported(
-                wanted,
+            moment = Moment.of(
                 self._scenery.definition,
                 line.way,
                 at,
-                machine_id=line.machine.machine_id.replace("/", "-"),
+                machine_id=line.machine.machine_id,
                 broken=line.circuits[at].broken_reason,
-                lines=line.lines,
             )
+            lines = line.lines()
+        return exported(wanted, moment, lambda: lines)
 
     # ------------------------------------------------------------------------------------------ what is seen
     def _seen(self) -> dict[str, Any]:
@@ -158,6 +159,13 @@ class CrewSession(Session):
         return gauges(status, state, machine._state_clock(state), standing=True)
 
     def _machine(self, line: TaskLine) -> dict[str, Any]:
+        # What has ended stands still, and a crew may have many tasks.
+        row = self._ended.get(line.task) or self._row(line)
+        if line.result is not None:
+            self._ended[line.task] = row
+        return row | {"selected": line.task == self._selected}
+
+    def _row(self, line: TaskLine) -> dict[str, Any]:
         machine, usage = line.machine, line.usage
         context = None if machine is None else machine.guard_context
         seconds = self.watch.seconds_of(line)
@@ -173,7 +181,6 @@ class CrewSession(Session):
             "tokens": usage.tokens,
             "seconds": None if seconds is None else round(seconds, 3),
             "gauge": None if machine is None else fullest(gauges_of(machine)),
-            "selected": line.task == self._selected,
             "needs": list(line.needs),
             "attempt": line.attempt,
             "words": line.words,

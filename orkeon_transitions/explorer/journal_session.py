@@ -9,7 +9,7 @@ from typing import Any
 from orkeon_transitions.definition import MachineDefinition
 from orkeon_transitions.explorer.asking import table_of
 from orkeon_transitions.explorer.chapters import Chapter, chapter_named, chapters_of
-from orkeon_transitions.explorer.exporting import FORMATS, exported
+from orkeon_transitions.explorer.exporting import FORMATS, Moment, exported
 from orkeon_transitions.explorer.gauges import Gauge, plain_gauge
 from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Rows, Seek, Select
 from orkeon_transitions.explorer.scenery import Scenery
@@ -57,10 +57,13 @@ class JournalSession(Session):
 
     # ------------------------------------------------------------------------------------------- orders
     def _do(self, order: Order) -> dict[str, Any] | None:
+        if isinstance(order, Export):
+            return self._exported(order.format)
         with self._lock:
-            return self._done(order)
+            self._look(order)
+        return None
 
-    def _done(self, order: Order) -> dict[str, Any] | None:
+    def _look(self, order: Order) -> None:
         match order:
             case Seek(at=at):
                 self._at, self._window = at, None
@@ -74,11 +77,8 @@ class JournalSession(Session):
                     raise BadOrderError(f"the journal has no machine '{name}'")
                 self._chapter, self._at, self._window = found, None, None
                 self._show_chapter()
-            case Export():
-                return self._exported(order.format)
             case _:
                 raise BadOrderError(self._refusal(order))
-        return None
 
     def _exported(self, wanted: str) -> dict[str, Any]:
         chapter = self._chapter
@@ -86,15 +86,10 @@ class JournalSession(Session):
             raise BadOrderError("nothing was recorded")
         at, replay = position_of(chapter.way, self._at)["at"], chapter.replay
         is_broken = replay.is_circuit_broken and at == chapter.way.last
-        return exported(
-            wanted,
-            chapter.definition,
-            chapter.way,
-            at,
-            machine_id=replay.machine_id,
-            broken=replay.broken_reason or "circuit broken" if is_broken else None,
-            lines=chapter.lines,
-        )
+        broken = replay.broken_reason or "circuit broken" if is_broken else None
+        machine_id = replay.machine_id
+        moment = Moment.of(chapter.definition, chapter.way, at, machine_id=machine_id, broken=broken)
+        return exported(wanted, moment, chapter.lines)
 
     # ------------------------------------------------------------------------------------------ what is seen
     def _show_chapter(self) -> None:

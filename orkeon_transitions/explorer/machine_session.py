@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from orkeon_transitions.definition import MachineDefinition, check_definition
 from orkeon_transitions.errors import OrkeonError
 from orkeon_transitions.explorer.asking import table_of, triggers_of
-from orkeon_transitions.explorer.exporting import FORMATS, exported
+from orkeon_transitions.explorer.exporting import FORMATS, Moment, exported
 from orkeon_transitions.explorer.forms import BadValueError
 from orkeon_transitions.explorer.gauges import gauges_of
 from orkeon_transitions.explorer.makers import DefinitionMaker, LiveMaker, Maker, ShippedMaker
@@ -162,15 +162,11 @@ class MachineSession(Session):
         with run.lock:
             at = position_of(run.way, self._at)["at"]
             trip = run.machine.snapshot().trip if at == run.way.last else run.snapshot(at).trip
-            return exported(
-                wanted,
-                self._maker.definition,
-                run.way,
-                at,
-                machine_id=run.machine.machine_id,
-                broken=None if trip is None else trip.reason,
-                lines=lambda: [line for _, line in run.lines],
-            )
+            broken = None if trip is None else trip.reason
+            machine_id, definition = run.machine.machine_id, self._maker.definition
+            moment = Moment.of(definition, run.way, at, machine_id=machine_id, broken=broken)
+            lines = [line for _, line in run.lines]
+        return exported(wanted, moment, lambda: lines)
 
     def _begin_again(self) -> None:
         """Leaves the machine alone, and whoever is busy with it, and makes a fresh one."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 PAUSE = 0.1
+REST = 4
 log = logging.getLogger(__name__)
 
 
@@ -41,9 +43,11 @@ class Pulse:
             if self._over.is_set():
                 return
             self._wanted.clear()
+            began = time.monotonic()
             try:
                 self._beat()
             except Exception:
                 # The next one may go well, and nobody else would tell the page anything.
                 log.exception("a look of the explorer failed; the next one comes")
-            self._over.wait(self._pause)
+            # Whatever it costs, most of the time is left to those who are looked at.
+            self._over.wait(max(self._pause, REST * (time.monotonic() - began)))

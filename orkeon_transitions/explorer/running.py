@@ -139,6 +139,10 @@ class Run:
 
     def _followed(self, fact: TransitionResult | CircuitBroken) -> None:
         snapshot = self.machine.snapshot()
+        if isinstance(fact, TransitionResult) and snapshot.ordinal != fact.ordinal:
+            # Another thread was quicker: as far as the fact itself tells, this is how the machine was.
+            was = {"ordinal": fact.ordinal, "transition_count": fact.transition_count}
+            snapshot = snapshot.model_copy(update={"state": text_of(fact.to_state), **was})
         self._take(fact, snapshot)
         if isinstance(fact, TransitionResult) and fact.error is not None:
             self._take(TransitionFailed(fact.ordinal, fact.error, fact.timestamp), snapshot)

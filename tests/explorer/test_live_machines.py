@@ -201,6 +201,25 @@ def test_a_class_that_cannot_be_restored_says_so_and_is_fired_all_the_same():
         assert next(trigger for trigger in view["triggers"] if trigger["next"])["name"] == "fail"
 
 
+def test_a_fact_that_comes_late_is_taken_down_as_it_was():
+    fsm, told = light(), []
+
+    def fire_on(result):
+        told.append(result)
+        if len(told) == 1:
+            fsm.fire(Button.PRESS)
+
+    # It hears the first step before the session does, and makes the second one.
+    fsm.on_transition(fire_on)
+    with opened(fsm) as session:
+        fsm.fire(Button.PRESS, Power(is_on=True))
+        view = until(session, lambda view: view["position"]["last"] == 2)
+        assert [row["to"] for row in view["log"]["rows"]] == ["green", "red"]
+        session.act({"do": "undo"})
+        assert session.machine.state is Light.GREEN
+        assert session.machine.snapshot().ordinal == 1
+
+
 def test_a_long_life_is_remembered_in_part(monkeypatch):
     monkeypatch.setattr("orkeon_transitions.explorer.running.MOST_STEPS", 10)
     fsm = TaskExecution(max_tool_calls_per_round=1000)

@@ -100,7 +100,8 @@ def test_a_loop_that_runs_here_is_known():
     asyncio.run(main())
 
 
-def test_a_pulse_beats_once_for_many_wants():
+def test_a_pulse_beats_once_for_many_wants(monkeypatch):
+    monkeypatch.setattr("orkeon_transitions.explorer.pulse.REST", 0)
     beats, go, begun = [], threading.Event(), threading.Event()
 
     def beat():
