@@ -16,6 +16,7 @@ from typing import NamedTuple
 from orkeon_transitions.errors import MissingExtraError, OrkeonError
 
 DOTS_PER_INCH = 144
+INCHES = 60  # the longest side of a PNG: a larger picture is drawn smaller
 TIME_LIMIT = 60.0  # seconds
 DOWNLOAD = "https://graphviz.org/download"
 WITHOUT = "Mermaid (`.mmd`) and DOT text (`.dot`) need no program."
@@ -39,12 +40,14 @@ class _FailedError(Exception):
     """One program could not draw the picture; the next one may."""
 
 
-def lay_out(dot_text: str, kind: str) -> bytes:
+def lay_out(dot_text: str, kind: str, *, engine: str = "dot", seconds: float = TIME_LIMIT) -> bytes:
     """Lets Graphviz lay a picture out.
 
     Args:
         dot_text: The picture in Graphviz' language.
         kind: `png`, `svg` or `pdf`.
+        engine: Graphviz' name of a kind of layout.
+        seconds: How long a program may take; it is ended then.
 
     Raises:
         MissingExtraError: There is no program.
@@ -55,7 +58,7 @@ def lay_out(dot_text: str, kind: str) -> bytes:
         if kind == "pdf" and program.name == _PURE:
             continue
         try:
-            return _run(program, dot_text, kind)
+            return _run(program, dot_text, kind, engine, min(seconds, TIME_LIMIT))
         except _FailedError as failure:
             failures.append(f"{program.name}: {failure}")
     if failures:
@@ -91,18 +94,18 @@ def _pure_path() -> str | None:
     return shutil.which(_PURE)
 
 
-def _run(program: Program, dot_text: str, kind: str) -> bytes:
-    resolution = [f"-Gdpi={DOTS_PER_INCH}"] if kind == "png" else []
+def _run(program: Program, dot_text: str, kind: str, engine: str, seconds: float) -> bytes:
+    resolution = [f"-Gdpi={DOTS_PER_INCH}", f"-Gsize={INCHES}"] if kind == "png" else []
     try:
-        done = subprocess.run(  # noqa: S603 - the arguments are constants, the picture goes in as input
-            [program.path, "-Kdot", f"-T{kind}", *resolution],
+        done = subprocess.run(  # noqa: S603 - the arguments are our own, the picture goes in as input
+            [program.path, f"-K{engine}", f"-T{kind}", *resolution],
             input=dot_text.encode(),
             capture_output=True,
-            timeout=TIME_LIMIT,
+            timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _FailedError(f"took longer than {TIME_LIMIT:g} s") from None
+        raise _FailedError(f"took longer than {seconds:g} s") from None
     except OSError as error:
         raise _FailedError(error.strerror or str(error)) from error
     if done.returncode != 0 or not done.stdout.startswith(_BEGINS[kind]):

@@ -83,14 +83,12 @@ INITIAL_ARROW = {"arrowsize": "0.7", "class": "initial", "color": INK, "id": "ar
 
 def graph_attributes(picture: Picture) -> dict[str, str]:
     """How the whole is laid out."""
-    # Four times the usual effort to untangle arrows, as long as that takes no time worth speaking of.
-    effort = "4" if len(picture.arrows) <= 60 else "1"
     around = (
         {"bgcolor": "transparent", "label": "", "pad": "0.1"}
         if picture.bare
         else {"label": title_label(picture)}
     )
-    return {"rankdir": picture.direction, "mclimit": effort, **around}
+    return {"rankdir": picture.direction, **picture.effort.attributes, **around}
 
 
 def title_label(picture: Picture) -> str:
@@ -145,13 +143,12 @@ def anywhere_attributes(arrow: Arrow) -> dict[str, str]:
     }
 
 
-def arrow_attributes(arrow: Arrow) -> dict[str, str]:
+def arrow_attributes(arrow: Arrow, picture: Picture) -> dict[str, str]:
     """How an arrow is drawn."""
     classes = ["arrow", arrow.kind.value]
-    attributes = {
-        "id": f"arrow-{arrow.key}",
-        "label": _arrow_label(arrow),
-    }
+    attributes = {"id": f"arrow-{arrow.key}"}
+    if not picture.effort.wordless:
+        attributes |= {"label": _arrow_label(arrow)}
     if arrow.internal or arrow.kind is ArrowKind.ANYWHERE:
         attributes |= {"style": "dashed"}
     if arrow.kind is ArrowKind.BREAKER:

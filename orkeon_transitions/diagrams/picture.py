@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from orkeon_transitions.definition.models import SAME_STATE
+from orkeon_transitions.diagrams.effort import BEST, Effort
 from orkeon_transitions.diagrams.names import distinct, printable, safe_names
 from orkeon_transitions.diagrams.run import BREAKER_ROW, Run, Step, is_from_anywhere, row_target
 
@@ -123,6 +124,7 @@ class Picture:
         initial: The key of the state in which a machine starts.
         nodes: In file order.
         arrows: In file order.
+        effort: How it is laid out.
         bare: Whether it goes into a page that has a heading and a ground of its own.
     """
 
@@ -133,6 +135,7 @@ class Picture:
     initial: str
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
+    effort: Effort = BEST
     bare: bool = False
 
     @property

@@ -6,13 +6,15 @@ when this module is; Mermaid loads neither.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.definition.models import MachineDefinition
 from orkeon_transitions.diagrams import look
-from orkeon_transitions.diagrams.graphviz_binary import lay_out
+from orkeon_transitions.diagrams.effort import EFFORTS, MOST_ARROWS, MOST_STATES
+from orkeon_transitions.diagrams.graphviz_binary import WITHOUT, lay_out
 from orkeon_transitions.diagrams.mermaid import mermaid_text
 from orkeon_transitions.diagrams.picture import Picture, make_picture
 from orkeon_transitions.diagrams.run import TraceStep, read_run
@@ -65,7 +67,9 @@ def render(
     elif suffix == ".dot":
         content = dot_text(picture).encode()
     else:
-        content = _laid_out(picture, suffix[1:])
+        content, picture = laid_out(picture, suffix[1:])
+        if suffix == ".svg":
+            content = finished_svg(content.decode(), picture).encode()
     return write_whole(path, content)
 
 
@@ -85,12 +89,14 @@ def to_svg(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | N
     States have the ids `state-<name>`, arrows `arrow-<from>-<to>`, both classes that say what they are.
     Arguments and errors as in `render`.
     """
-    return _laid_out(_picture(subject, snapshot, trace), "svg").decode()
+    drawn, picture = laid_out(_picture(subject, snapshot, trace), "svg")
+    return finished_svg(drawn.decode(), picture)
 
 
 def to_png(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | None = None) -> bytes:
     """Draws a machine as a PNG image. Arguments and errors as in `render`."""
-    return _laid_out(_picture(subject, snapshot, trace), "png")
+    drawn, _ = laid_out(_picture(subject, snapshot, trace), "png")
+    return drawn
 
 
 def _picture(subject: Any, snapshot: Any, trace: Iterable[TraceStep] | None) -> Picture:
@@ -107,9 +113,36 @@ def _picture(subject: Any, snapshot: Any, trace: Iterable[TraceStep] | None) -> 
     return make_picture(definition, read_run(definition, snapshot, trace))
 
 
-def _laid_out(picture: Picture, kind: str) -> bytes:
-    drawn = lay_out(dot_text(picture), kind)
-    return finished_svg(drawn.decode(), picture).encode() if kind == "svg" else drawn
+def laid_out(picture: Picture, kind: str) -> tuple[bytes, Picture]:
+    """Lets Graphviz draw a picture, as well as its size allows.
+
+    Args:
+        picture: What is to be drawn.
+        kind: `png`, `svg` or `pdf`.
+
+    Returns:
+        What was drawn, and the picture with the effort that was made for it.
+
+    Raises:
+        OrkeonError: Graphviz failed, or the machine is too large.
+        MissingExtraError: There is no Graphviz.
+    """
+    size = f"machine '{picture.title}' has {len(picture.nodes)} states and {len(picture.arrows)} arrows"
+    if len(picture.nodes) > MOST_STATES or len(picture.arrows) > MOST_ARROWS:
+        most = f"at most {MOST_STATES} and {MOST_ARROWS} can be laid out"
+        raise OrkeonError(f"too large to be drawn: {size}; {most}. {WITHOUT}")
+    failures = []
+    for effort in EFFORTS:
+        if len(picture.arrows) > effort.most_arrows:
+            continue
+        tried = replace(picture, effort=effort)
+        try:
+            return lay_out(dot_text(tried), kind, engine=effort.engine, seconds=effort.seconds), tried
+        except MissingExtraError:
+            raise
+        except OrkeonError as error:
+            failures.append(error)
+    raise failures[0]
 
 
 def dot_text(picture: Picture) -> str:
@@ -158,7 +191,9 @@ def _machine_class() -> Any:
                 if source is None:
                     source = f"{ANYWHERE}{arrow.dest or ''}"
                     container.node(source, **look.anywhere_attributes(arrow))
-                container.edge(source, arrow.dest or source, **look.arrow_attributes(arrow))
+                container.edge(
+                    source, arrow.dest or source, **look.arrow_attributes(arrow, self.machine.picture)
+                )
 
     class PictureMachine(GraphMachine):
         """A machine that is only drawn."""

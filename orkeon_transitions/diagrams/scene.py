@@ -13,10 +13,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from orkeon_transitions.diagrams.graphviz_binary import lay_out
 from orkeon_transitions.diagrams.names import safe_names
 from orkeon_transitions.diagrams.picture import ArrowKind, make_picture
-from orkeon_transitions.diagrams.render import dot_text
+from orkeon_transitions.diagrams.render import laid_out
 from orkeon_transitions.diagrams.run import Run
 from orkeon_transitions.diagrams.svg import scenic_svg
 
@@ -88,8 +87,8 @@ def scene(definition: MachineDefinition, *, prefix: str = "") -> Scene:
 
 @lru_cache(maxsize=32)
 def _drawn(definition: MachineDefinition) -> tuple[str, dict[str, str], tuple[SceneArrow, ...]]:
-    picture = replace(make_picture(definition, Run()), bare=True)
-    svg = scenic_svg(lay_out(dot_text(picture), "svg").decode(), picture)
+    drawn, picture = laid_out(replace(make_picture(definition, Run()), bare=True), "svg")
+    svg = scenic_svg(drawn.decode(), picture)
     keys = safe_names(definition.states_by_name)
     names = {key: name for name, key in keys.items()}
     arrows = tuple(
