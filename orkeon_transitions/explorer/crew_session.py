@@ -156,7 +156,8 @@ class CrewSession(Session):
             return shown if line.result is None else [gauge | {"running": False} for gauge in shown]
         state = line.way.state(position["at"])
         status = line.circuits[position["at"]]
-        return gauges(status, state, machine._state_clock(state), standing=True)
+        ended = state in machine.definition.final_states
+        return gauges(status, state, machine._state_clock(state), standing=True, ended=ended)
 
     def _machine(self, line: TaskLine) -> dict[str, Any]:
         # What has ended stands still, and a crew may have many tasks.

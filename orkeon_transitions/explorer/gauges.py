@@ -22,6 +22,7 @@ def gauges_of(machine: MachineBase[Any, Any]) -> list[Gauge]:
         snapshot.state,
         machine._state_clock(snapshot.state),
         running=snapshot.clock_running,
+        ended=machine.is_terminal,
         repeats={state: record.times for state, record in snapshot.repeats.items()},
     )
 
@@ -33,6 +34,7 @@ def gauges(
     *,
     running: bool = False,
     standing: bool = False,
+    ended: bool = False,
     repeats: Mapping[str, int] | None = None,
 ) -> list[Gauge]:
     """The gauges of what a circuit breaker knows.
@@ -43,6 +45,7 @@ def gauges(
         clock: How time counts in it.
         running: Whether the clock of the whole run runs.
         standing: Whether this is a look back, where no clock runs.
+        ended: Whether the machine has ended: then nobody waits in its state.
         repeats: How often in a row a marked row was taken, by state.
     """
     policy, visits = status.policy, status.state_visit_histogram
@@ -83,6 +86,8 @@ def gauges(
         shown.append(
             plain_gauge(BreakerLimit.MAX_REPEATS, "The same call in a row", times, policy.max_repeats)
         )
+    if ended:
+        shown = [gauge for gauge in shown if gauge["limit"] != BreakerLimit.STATE_TIMEOUT]
     return [gauge | {"broken": _is_broken(gauge, status)} for gauge in shown]
 
 
