@@ -195,8 +195,3 @@ def test_a_crew_is_followed_while_it_runs(open_notebook):
     expect(explorer).to_contain_text("waiting")
     assert notebook.run(1) == "completed"
     expect(explorer).to_contain_text("7 of 7 completed")
-
-
-def test_without_a_machine_the_cell_says_so(open_notebook):
-    notebook = open_notebook("from orkeon_transitions.explorer import explore\nexplore(7)")
-    assert "TypeError: an object of int cannot be explored" in notebook.run(0)
