@@ -21,7 +21,7 @@ from orkeon_transitions.explorer.reloading import ReloadingSession
 from orkeon_transitions.explorer.session import Session
 from orkeon_transitions.graph import GraphRunner, StateGraph
 from orkeon_transitions.machines import machine_names
-from orkeon_transitions.runtime import AsyncStateMachine, StateMachine
+from orkeon_transitions.runtime import AsyncStateMachine, StateMachine, StateMachineBuilder
 from orkeon_transitions.store.records import begins_a_record, parse_line
 from orkeon_transitions.store.replay import is_store_url
 
@@ -44,9 +44,9 @@ def open_session(
     A file that has problems is opened as well: the session shows them, and `{"do": "reload"}` reads it again.
 
     Args:
-        subject: A machine, which is followed and fired itself; a `MachineDefinition`, `StateGraph`,
-            `GraphRunner` or `Crew`; the name of a machine or of a crew that ships; the path of a machine
-            file, a crew file or a folder of them, or a journal; a store's URL; a machine's text.
+        subject: A machine, which is followed and fired itself; a builder of one; a `MachineDefinition`,
+            `StateGraph`, `GraphRunner` or `Crew`; the name of a machine or of a crew that ships; the path of
+            a machine file, a crew file or a folder of them, or a journal; a store's URL; a machine's text.
         machine: For a journal: what was allowed, as a definition, a name or a file.
         machine_id: For a journal of several machines: the one that is shown first.
         **options: Those of `MachineSession`.
@@ -57,12 +57,16 @@ def open_session(
     """
     if isinstance(subject, StateGraph | GraphRunner):
         subject = subject.definition() if isinstance(subject, StateGraph) else subject.definition
+    if isinstance(subject, StateMachineBuilder):
+        subject = subject.build()
     if isinstance(subject, MachineDefinition | StateMachine | AsyncStateMachine):
         return MachineSession(subject, **options)
     if isinstance(subject, CrewWatch):
         return CrewSession(subject)
     if isinstance(subject, Crew):
         return _crew_session(subject)
+    if isinstance(subject, type):
+        raise TypeError(f"{subject.__name__} is a class: make a machine of it, and explore that")
     if not isinstance(subject, str | os.PathLike):
         raise TypeError(
             f"an object of {type(subject).__name__} cannot be explored: a machine, a definition, a graph or "

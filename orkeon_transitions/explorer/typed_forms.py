@@ -90,7 +90,10 @@ def _adapter_of(annotation: Any) -> TypeAdapter[Any] | None:
 
 def shown(value: Any) -> Any:
     """A value as JSON has it; what JSON does not know, in words."""
-    return to_jsonable_python(value, fallback=repr, serialize_unknown=True)
+    try:
+        return to_jsonable_python(value, inf_nan_mode="null", fallback=repr)
+    except ValueError:  # it holds itself
+        return repr(value)
 
 
 class TypedForm(Form):

@@ -1,5 +1,6 @@
 """Forms: switches, typed fields of a context's class, and what the shipped machines carry."""
 
+import json
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Literal
@@ -210,6 +211,23 @@ def test_any_class_with_typed_arguments_is_a_context():
 
 def test_annotations_that_nobody_can_read_are_taken_as_json():
     assert fields(TypedForm(Opaque))["thing"]["type"] == "json"
+
+
+def test_defaults_that_json_does_not_know_are_shown_in_words():
+    loop = []
+    loop.append(loop)
+
+    @dataclass
+    class Odd:
+        far: float = float("inf")
+        thing: object = Plain
+        itself: list = field(default_factory=lambda: loop)
+
+    shown = fields(TypedForm(Odd))
+    assert shown["far"]["value"] is None
+    assert "Plain" in shown["thing"]["value"]
+    assert shown["itself"]["value"] == "[[...]]"
+    json.dumps(list(shown.values()), allow_nan=False)
 
 
 def test_what_the_class_itself_refuses_is_said():

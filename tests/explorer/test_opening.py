@@ -8,7 +8,15 @@ import sys
 
 import pytest
 
-from orkeon_transitions import END, START, OrkeonError, StateGraph, load_crew
+from orkeon_transitions import (
+    END,
+    START,
+    OrkeonError,
+    StateGraph,
+    StateMachineBuilder,
+    TaskExecution,
+    load_crew,
+)
 from orkeon_transitions.crew.packaged import example_file
 from orkeon_transitions.explorer import CrewSession, CrewWatch, MachineSession, open_session
 from tests.explorer.sessions import DOOR, door, opened
@@ -37,6 +45,7 @@ def machine_file(folder, name="door.yaml"):
         (door, "machine"),
         (lambda: "task_execution", "machine"),
         (graph, "machine"),
+        (lambda: StateMachineBuilder().initial("a").when("a", "go").to("b"), "machine"),
         (lambda: graph().compile(), "machine"),
         (lambda: door().to_yaml(), "machine"),
         (lambda: CREW, "crew"),
@@ -121,6 +130,11 @@ def test_a_pipe_is_refused(tmp_path):
 def test_what_cannot_be_explored_is_refused_with_what_can(subject):
     with pytest.raises(TypeError, match="a machine, a definition, a graph"):
         open_session(subject)
+
+
+def test_a_class_is_no_machine_yet():
+    with pytest.raises(TypeError, match="TaskExecution is a class: make a machine of it"):
+        open_session(TaskExecution)
 
 
 def test_a_mended_file_is_read_again_and_a_broken_one_too(tmp_path):
