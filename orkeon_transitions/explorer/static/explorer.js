@@ -23,7 +23,8 @@ import { problems } from "./parts/problems.js";
 /** Shows the explorer in an element; gives the function that ends it. */
 function render({ model, el }) {
   const view = new View(model);
-  const root = make("div", { class: "orkeon-explorer" });
+  // JupyterLab must not take the keys that are pressed in here for commands to its cells.
+  const root = make("div", { class: "orkeon-explorer", "data-lm-suppress-shortcuts": "true" });
   const live = make("div", { class: "ork-unseen", role: "status", "aria-live": "polite" });
   const ui = {
     view,

@@ -76,6 +76,12 @@ export class Camera {
     this.centre(element, { glide: false });
   }
 
+  /** Whether an element stands in the left half of what is seen. */
+  isLeft(element) {
+    const [inner, outer] = [element.getBoundingClientRect(), this.#canvas.getBoundingClientRect()];
+    return inner.left + inner.width / 2 < outer.left + outer.width / 2;
+  }
+
   sees(element) {
     const [inner, outer] = [element.getBoundingClientRect(), this.#canvas.getBoundingClientRect()];
     return (

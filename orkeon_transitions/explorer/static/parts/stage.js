@@ -44,7 +44,8 @@ export function stage(ui) {
     listButton,
   );
   const tools = lensTools(ui, drawing, followButton);
-  drawing.canvas.append(notice, card.element, tools);
+  toolbar.append(tools);
+  drawing.canvas.append(notice, card.element);
   const body = make("div", { class: "ork-stage-body" }, list.element, drawing.canvas);
   const section = make(
     "section",
@@ -140,6 +141,7 @@ export function stage(ui) {
     list.choose(name);
     card.show(name);
     const part = drawing.part(stateNamed(name)?.element);
+    card.element.classList.toggle("ork-aside", Boolean(part) && !go && drawing.camera.isLeft(part));
     if (go && part) drawing.camera.centre(part);
   }
 
