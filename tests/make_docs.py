@@ -18,6 +18,9 @@ DOCS = Path(orkeon_transitions.__file__).parent / "docs"
 SCHEMAS = {"machine": machine_schema, "crew": crew_schema}
 CARRIED, LATER, ALIAS = "Accepted, without effect", "Not there yet", "Another word for"
 KINDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true, false"}
+A_BLOCK = "a block"
+IN_ANY_CASE = r"^\s*("
+"""Begins the pattern of names that are listed already."""
 HEAD = """# Every YAML key
 
 Look up a key of a machine file or a crew file: what it may hold, what counts without it, what it does.
@@ -52,18 +55,19 @@ def yaml_keys() -> str:
 def _tables(name, block, root, spelled) -> Iterator[str]:
     """The table of a block, and those of the blocks inside of it."""
     yield from _table(name, block, root, spelled)
-    for title, inner in _blocks_of(block, root):
-        yield from _table(title, inner, root, spelled)
+    for title, inner in _blocks_of(block, root, spelled):
+        yield from _table(f"`{title}`", inner, root, spelled)
 
 
-def _blocks_of(block, root):
+def _blocks_of(block, root, spelled):
     """The blocks that have tables of their own, in the order in which they are met."""
     found, waiting = {}, [block]
     while waiting:
         for key, schema in waiting.pop(0).get("properties", {}).items():
-            if (key != camel_case(key) and root["title"].endswith("crew")) or _is_said_elsewhere(schema):
+            if key != spelled(key) or _is_said_elsewhere(schema):
                 continue
-            for title, inner in _inner(key, schema, root):
+            for name, inner in _inner(key, schema, root):
+                title = spelled(name)
                 if title not in found:
                     found[title] = inner
                     waiting.append(inner)
@@ -75,7 +79,7 @@ def _inner(key, schema, root):
         name = schema["$ref"].rpartition("/")[2]
         yield from _inner(name, root["$defs"][name], root)
     elif "properties" in schema:
-        yield f"`{key}`", schema
+        yield key, schema
     for part in (*schema.get("anyOf", ()), *_contents(schema)):
         yield from _inner(key, part, root)
 
@@ -98,7 +102,8 @@ def _table(name, block, root, spelled) -> Iterator[str]:
     for key, schema in keys.items():
         if not _is_said_elsewhere(schema):
             without = "**needed**" if key in required else _value(schema.get("default"))
-            yield f"| `{key}` | {_words(schema, root)} | {without} | {schema.get('description', '')} |"
+            value = _words(schema, root, spelled).replace(A_BLOCK, f"a `{key}` block")
+            yield f"| `{key}` | {value} | {without} | {schema['description']} |"
     yield ""
     aliases = {key: schema for key, schema in keys.items() if schema.get("description", "").startswith(ALIAS)}
     if aliases:
@@ -125,50 +130,46 @@ def _value(value) -> str:
     return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value)}`"
 
 
-def _words(schema, root) -> str:
+def _words(schema, root, spelled) -> str:
     """What may stand there, in a few words; `null` goes without saying."""
-    words = list(dict.fromkeys(_alternatives(schema, root)))
-    if any(word.startswith("`") for word in words):  # names that are valid in any case
-        words = [word for word in words if word != "text"]
-    return " or ".join(words)
+    return " or ".join(dict.fromkeys(_alternatives(schema, root, spelled)))
 
 
-def _alternatives(schema, root) -> Iterator[str]:
+def _alternatives(schema, root, spelled) -> Iterator[str]:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        target = root["$defs"][name]
-        if "properties" in target:
-            yield f"a `{name}` block"
-        else:
-            yield from _alternatives(target, root)
+        for words in _alternatives(root["$defs"][name], root, spelled):
+            yield words.replace(A_BLOCK, f"{'an' if name[0] in 'ae' else 'a'} `{spelled(name)}` block")
     elif "anyOf" in schema:
         for part in schema["anyOf"]:
-            yield from _alternatives(part, root)
+            yield from _alternatives(part, root, spelled)
     elif "enum" in schema:
         named = [value for value in schema["enum"] if value is not None]
         yield ", ".join(_value(value) for value in named)
     else:
-        yield from _kinds(schema, root)
+        yield from _kinds(schema, root, spelled)
 
 
-def _kinds(schema, root) -> Iterator[str]:
+def _kinds(schema, root, spelled) -> Iterator[str]:
     kinds = schema.get("type", "anything")
     for kind in [kinds] if isinstance(kinds, str) else kinds:
         if kind == "array":
             items = schema.get("items", {})
-            yield f"list of {_words(items, root)}" if items and "prefixItems" not in schema else "list"
+            yield (
+                f"list of {_words(items, root, spelled)}" if items and "prefixItems" not in schema else "list"
+            )
         elif kind == "object":
-            yield from _object(schema, root)
-        elif kind != "null":
+            yield from _object(schema, root, spelled)
+        elif kind != "null" and not schema.get("pattern", "").startswith(IN_ANY_CASE):
             yield KINDS.get(kind, kind)
 
 
-def _object(schema, root) -> Iterator[str]:
+def _object(schema, root, spelled) -> Iterator[str]:
     content = schema.get("additionalProperties")
     if "properties" in schema:
-        yield "a block"
+        yield A_BLOCK
     elif isinstance(content, dict):
-        yield f"mapping of names to {_words(content, root)}"
+        yield f"mapping of names to {_words(content, root, spelled)}"
     else:
         yield "mapping"
 

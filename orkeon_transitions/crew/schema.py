@@ -188,7 +188,12 @@ def _breaker() -> Schema:
         "max_questions": "Questions that the agent may ask a person.",
     }
     keys = policy_keys("strict", in_seconds=True)
-    keys["max_repeats"] |= {"default": MOST_REPEATS}
+    repeats = "How often in a row a task may make an equal tool call. 0: no limit."
+    keys["max_repeats"] |= said(repeats, {}, MOST_REPEATS)
+    keys["preset"] |= said("Where the limits come from that are not written out; in a task, the crew's.", {})
+    for name in ("max_transitions", "max_state_visits"):
+        words = keys[name]["description"]
+        keys[name] |= said(f"{words} A preset's count is widened to what the budgets of the file allow.", {})
     keys |= {name: said(words, _COUNT, getattr(usual, name)) for name, words in limits.items()}
     return {**_block(keys), "type": "object"}
 
@@ -217,6 +222,8 @@ def _budget() -> Schema:
 
 def _graph() -> Schema:
     limits = policy_keys("strict", in_seconds=True)
+    preset = "Where the limits come from that are not written out; the crew's, if no limit stands here."
+    limits["preset"] |= said(preset, {})
     cycles = "How often a failed task is queued again, each time with a new machine."
     keys = {"max_retry_cycles": said(cycles, _COUNT, RETRY_CYCLES)}
     for name in ("preset", "max_transitions", "max_state_visits", "max_total_duration_seconds"):
