@@ -14,6 +14,7 @@ from orkeon_transitions.crew.agent_loop import AgentLoop
 from orkeon_transitions.crew.builtin_tools import BUILTIN_NAMES, builtin_tools
 from orkeon_transitions.crew.checks import GuardrailFunction
 from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
+from orkeon_transitions.crew.drawing import Drawn
 from orkeon_transitions.crew.executors import AgentExecutor, BoundExecutor, Executor
 from orkeon_transitions.crew.file_names import check_file_names
 from orkeon_transitions.crew.given import Given
@@ -84,7 +85,7 @@ def load_crew(
     return Crew(read, own, output, name)
 
 
-class Crew:
+class Crew(Drawn):
     """Agents and tasks that can be run, any number of times and at the same time.
 
     Make one with `load_crew`.

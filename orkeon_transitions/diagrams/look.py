@@ -147,9 +147,9 @@ def arrow_attributes(arrow: Arrow, picture: Picture) -> dict[str, str]:
     """How an arrow is drawn."""
     classes = ["arrow", arrow.kind.value]
     attributes = {"id": f"arrow-{arrow.key}"}
-    if not picture.effort.wordless:
+    if arrow.lines and not picture.effort.wordless:
         attributes |= {"label": _arrow_label(arrow)}
-    if arrow.internal or arrow.kind is ArrowKind.ANYWHERE:
+    if arrow.internal or arrow.kind in (ArrowKind.ANYWHERE, ArrowKind.ORDER):
         attributes |= {"style": "dashed"}
     if arrow.kind is ArrowKind.BREAKER:
         attributes |= {"style": "dashed", "color": AMBER_LINE}

@@ -46,7 +46,8 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield f"    direction {picture.direction}"
     for node in picture.nodes:
         yield f'    state "{_node_label(node)}" as {ids[node.key]}'
-    yield f"    [*] --> {ids[picture.initial]}"
+    if picture.initial is not None:
+        yield f"    [*] --> {ids[picture.initial]}"
     for number, arrow in enumerate(picture.arrows):
         yield from _arrow_lines(arrow, f"any_{number}", ids)
     for node in picture.nodes:
@@ -69,6 +70,8 @@ def _arrow_lines(arrow: Arrow, anywhere: str, ids: dict[str, str]) -> Iterator[s
     if arrow.source is None:
         yield f'    state "any state" as {anywhere}'
         yield f"    class {anywhere} anywhere"
+    if not arrow.lines:
+        yield f"    {source} --> {dest}"
     for line in arrow.lines:
         yield f"    {source} --> {dest} : {_line_words(line)}"
 

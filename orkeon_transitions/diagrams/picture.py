@@ -29,6 +29,7 @@ class ArrowKind(Enum):
     ANYWHERE = "anywhere"
     BREAKER = "breaker"
     STRAY = "stray"
+    ORDER = "order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +118,22 @@ class Picture:
     """A machine as it is drawn.
 
     Attributes:
-        definition: The machine.
-        title: The machine's name.
+        definition: The machine; None: what is drawn is none.
+        title: Its name.
         caption: What the run says, a sentence or none.
         warning: Why the circuit is broken, or None.
-        initial: The key of the state in which a machine starts.
+        initial: The key of the state in which a machine starts, or None.
         nodes: In file order.
         arrows: In file order.
         effort: How it is laid out.
         bare: Whether it goes into a page that has a heading and a ground of its own.
     """
 
-    definition: MachineDefinition
+    definition: MachineDefinition | None
     title: str
     caption: str | None
     warning: str | None
-    initial: str
+    initial: str | None
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
     effort: Effort = BEST

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from orkeon_transitions.definition.models import MachineDefinition
 from orkeon_transitions.diagrams import look
@@ -31,6 +31,14 @@ START, ANYWHERE = "**", "*"
 FORMATS = (".png", ".svg", ".pdf", ".dot", ".mmd")
 
 
+@runtime_checkable
+class Drawable(Protocol):
+    """What is no machine but can be drawn as machines are: a `Plan`."""
+
+    def picture(self) -> Picture:
+        """What is to be drawn."""
+
+
 def render(
     subject: Any,
     path: str | os.PathLike[str],
@@ -43,7 +51,8 @@ def render(
     The file is written whole or not at all; one that is there is replaced.
 
     Args:
-        subject: A `MachineDefinition`, or anything with a `.definition` and, if it runs, a `.snapshot()`.
+        subject: A `MachineDefinition`, or anything with a `.definition` and, if it runs, a `.snapshot()`; a
+            crew, whose tasks are drawn, or a `Plan`.
         path: Where to; the suffix says what: `.png`, `.svg`, `.dot`, `.mmd`, `.pdf` (with a system Graphviz).
         snapshot: A `Snapshot` or the same as a mapping: marks the current state and counts visits. A running
             subject's own is taken when none is given.
@@ -100,6 +109,10 @@ def to_png(subject: Any, *, snapshot: Any = None, trace: Iterable[TraceStep] | N
 
 
 def _picture(subject: Any, snapshot: Any, trace: Iterable[TraceStep] | None) -> Picture:
+    if callable(plan := getattr(subject, "task_plan", None)):
+        subject = plan()
+    if isinstance(subject, Drawable):
+        return subject.picture()
     definition = subject if isinstance(subject, MachineDefinition) else getattr(subject, "definition", None)
     if callable(definition):
         definition = definition()
@@ -127,7 +140,7 @@ def laid_out(picture: Picture, kind: str) -> tuple[bytes, Picture]:
         OrkeonError: Graphviz failed, or the machine is too large.
         MissingExtraError: There is no Graphviz.
     """
-    size = f"machine '{picture.title}' has {len(picture.nodes)} states and {len(picture.arrows)} arrows"
+    size = f"'{picture.title}' has {len(picture.nodes)} states and {len(picture.arrows)} arrows"
     if len(picture.nodes) > MOST_STATES or len(picture.arrows) > MOST_ARROWS:
         most = f"at most {MOST_STATES} and {MOST_ARROWS} can be laid out"
         raise OrkeonError(f"too large to be drawn: {size}; {most}. {WITHOUT}")
@@ -154,7 +167,9 @@ def dot_text(picture: Picture) -> str:
             f"The Python package `graphviz` cannot be loaded ({error}). Mermaid (`.mmd`) needs nothing.",
             extra="diagrams",
         ) from error
-    options = picture.definition.to_transitions() | {"graph_engine": "graphviz", "model": None}
+    definition = picture.definition
+    what = {"states": [], "initial": None} if definition is None else definition.to_transitions()
+    options = what | {"graph_engine": "graphviz", "model": None}
     # Without a model nothing is bound by name; the attribute is one that no trigger can be named like.
     machine = machine_class(**options | {"model_attribute": "\0"})
     machine.picture = picture
@@ -173,17 +188,19 @@ def _machine_class() -> Any:
 
         def get_graph(self, title: str | None = None, roi_state: Any = None) -> Any:
             picture = self.machine.picture
-            graph = super().get_graph(title or picture.definition.name, roi_state)
+            graph = super().get_graph(title or picture.title, roi_state)
             graph.name = "machine"
             graph.graph_attr.update(look.graph_attributes(picture))
             return graph
 
         def _add_nodes(self, states: Any, container: Any) -> None:  # noqa: ARG002 - the picture has them all
             picture = self.machine.picture
-            container.node(START, **look.INITIAL)
+            if picture.initial is not None:
+                container.node(START, **look.INITIAL)
             for node in picture.nodes:
                 container.node(node.key, **look.node_attributes(node, picture))
-            container.edge(START, picture.initial, **look.INITIAL_ARROW)
+            if picture.initial is not None:
+                container.edge(START, picture.initial, **look.INITIAL_ARROW)
 
         def _add_edges(self, transitions: Any, container: Any) -> None:  # noqa: ARG002 - the picture has them all
             for arrow in self.machine.picture.arrows:

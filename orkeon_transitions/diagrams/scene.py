@@ -7,21 +7,21 @@ that say what it is; its colours are attributes, which any rule of a style sheet
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from orkeon_transitions.diagrams.names import safe_names
-from orkeon_transitions.diagrams.picture import ArrowKind, make_picture
+from orkeon_transitions.diagrams.names import printable, safe_names
+from orkeon_transitions.diagrams.picture import make_picture
 from orkeon_transitions.diagrams.render import laid_out
 from orkeon_transitions.diagrams.run import Run
 from orkeon_transitions.diagrams.svg import scenic_svg
 
 if TYPE_CHECKING:
     from orkeon_transitions.definition.models import MachineDefinition
-    from orkeon_transitions.diagrams.picture import Arrow
+    from orkeon_transitions.diagrams.picture import Picture
 
 _PREFIX = re.compile(r"([A-Za-z_][\w-]*)?")
 
@@ -54,17 +54,29 @@ class Scene:
         svg: The picture, an `<svg>` element.
         states: The id of each state's element, by the state's name, in file order.
         arrows: In file order.
+        wordless: Whether it is so large that no words stand on its arrows, only in their titles.
     """
 
     svg: str
     states: Mapping[str, str]
     arrows: tuple[SceneArrow, ...]
+    wordless: bool = False
+
+    def prefixed(self, prefix: str) -> Scene:
+        """The same with other ids, so that it can stand beside another one."""
+        return replace(
+            self,
+            svg=self.svg.replace('<g id="', f'<g id="{prefix}'),
+            states=MappingProxyType({name: f"{prefix}{element}" for name, element in self.states.items()}),
+            arrows=tuple(replace(arrow, element=f"{prefix}{arrow.element}") for arrow in self.arrows),
+        )
 
 
 def scene(definition: MachineDefinition, *, prefix: str = "") -> Scene:
     """Draws a machine for a page that marks states and arrows itself.
 
-    What was drawn lately is remembered by the definition's content, so that many pages may ask for it.
+    It is drawn in a process of its own that is ended when it takes too long, half a minute for the largest
+    machines that are drawn at all. What was drawn lately is remembered by the definition's content.
 
     Args:
         definition: The machine.
@@ -72,37 +84,53 @@ def scene(definition: MachineDefinition, *, prefix: str = "") -> Scene:
 
     Raises:
         ValueError: The prefix is no such word.
-        OrkeonError: Graphviz failed.
+        OrkeonError: Graphviz failed, or the machine is too large.
         MissingExtraError: There is no Graphviz.
     """
+    checked_prefix(prefix)
+    return _drawn(definition).prefixed(prefix)
+
+
+def checked_prefix(prefix: str) -> None:
+    """Raises `ValueError` where ids cannot begin like that."""
     if not _PREFIX.fullmatch(prefix):
         raise ValueError(f"the prefix '{prefix}' must be a word that begins with a letter")
-    svg, states, arrows = _drawn(definition)
+
+
+def laid_out_scene(picture: Picture, keys: Mapping[str, str], arrows: Iterable[SceneArrow]) -> Scene:
+    """A picture as a scene.
+
+    Args:
+        picture: What is drawn.
+        keys: The nodes' keys by the names that the page knows.
+        arrows: The picture's, with their keys in place of ids.
+    """
+    drawn, tried = laid_out(replace(picture, bare=True), "svg")
     return Scene(
-        svg=svg.replace('<g id="', f'<g id="{prefix}'),
-        states=MappingProxyType({name: f"{prefix}{element}" for name, element in states.items()}),
-        arrows=tuple(replace(arrow, element=f"{prefix}{arrow.element}") for arrow in arrows),
+        svg=scenic_svg(drawn.decode(), tried),
+        states=MappingProxyType({name: f"state-{key}" for name, key in keys.items()}),
+        arrows=tuple(replace(arrow, element=f"arrow-{arrow.element}") for arrow in arrows),
+        wordless=tried.effort.wordless,
     )
 
 
 @lru_cache(maxsize=32)
-def _drawn(definition: MachineDefinition) -> tuple[str, dict[str, str], tuple[SceneArrow, ...]]:
-    drawn, picture = laid_out(replace(make_picture(definition, Run()), bare=True), "svg")
-    svg = scenic_svg(drawn.decode(), picture)
+def _drawn(definition: MachineDefinition) -> Scene:
+    picture = make_picture(definition, Run())
     keys = safe_names(definition.states_by_name)
     names = {key: name for name, key in keys.items()}
-    arrows = tuple(
+    triggers = {printable(trigger): trigger for trigger in definition.triggers}
+    arrows = [
         SceneArrow(
-            element=f"arrow-{arrow.key}",
+            element=arrow.key,
             kind=arrow.kind.value,
             source=None if arrow.source is None else names[arrow.source],
             dest=None if arrow.dest is None else names[arrow.dest],
-            triggers=() if arrow.kind is ArrowKind.BREAKER else _triggers(arrow),
+            # The breaker's own words are no trigger.
+            triggers=tuple(
+                dict.fromkeys(triggers[line.trigger] for line in arrow.lines if line.trigger in triggers)
+            ),
         )
         for arrow in picture.arrows
-    )
-    return svg, {name: f"state-{key}" for name, key in keys.items()}, arrows
-
-
-def _triggers(arrow: Arrow) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(line.trigger for line in arrow.lines))
+    ]
+    return laid_out_scene(picture, keys, arrows)

@@ -42,7 +42,8 @@ def finished_svg(drawn: str, picture: Picture) -> str:
     body = _TEXT.sub(_as_wide_as_laid_out, body)
     body = _FONT.sub('font-family="Helvetica, Arial, sans-serif"', body)
     body = _SIZE.sub(_in_pixels, body, count=1)
-    described = ", ".join(filter(None, [f"State machine {picture.title}", picture.caption, picture.warning]))
+    kind = "Plan" if picture.definition is None else "State machine"
+    described = ", ".join(filter(None, [f"{kind} {picture.title}", picture.caption, picture.warning]))
     return _OPENING.sub(
         lambda found: f'{found[0][:-1]} role="img">\n<title>{_escaped(described)}</title>', body, count=1
     )
@@ -69,7 +70,9 @@ def _in_pixels(found: re.Match[str]) -> str:
 
 def _titles(picture: Picture) -> dict[str, str]:
     labels = {node.key: node.label for node in picture.nodes}
-    titles = {"initial": "start", "arrow-initial": f"start to {labels[picture.initial]}"}
+    titles = {}
+    if picture.initial is not None:
+        titles = {"initial": "start", "arrow-initial": f"start to {labels[picture.initial]}"}
     for node in picture.nodes:
         words = filter(None, [node.label, node.description, *node.notes])
         titles[f"state-{node.key}"] = ": ".join(words)
@@ -83,7 +86,7 @@ def _titles(picture: Picture) -> dict[str, str]:
 def _arrow_title(arrow: Arrow, labels: dict[str, str]) -> str:
     source = "any state" if arrow.source is None else labels[arrow.source]
     dest = "itself" if arrow.dest in (None, arrow.source) else labels[arrow.dest]
-    return f"{source} to {dest}: {', '.join(line.trigger for line in arrow.lines)}"
+    return ": ".join(filter(None, [f"{source} to {dest}", ", ".join(line.trigger for line in arrow.lines)]))
 
 
 def _escaped(text: str) -> str:
