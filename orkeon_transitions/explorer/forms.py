@@ -41,7 +41,7 @@ class Form:
         """
         raise BadValueError(f"there is no field '{name}'")
 
-    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:  # noqa: ARG002
+    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:
         """The context and the payload of a trigger.
 
         Args:
@@ -53,6 +53,7 @@ class Form:
         Raises:
             BadValueError: A value does not fit, or there is no such field.
         """
+        del machine, trigger
         for name in values or {}:
             raise BadValueError(f"there is no field '{name}'")
         return NOTHING
@@ -100,8 +101,9 @@ class Switches(Form):
         else:
             self._errors[name] = "a switch is on or off"
 
-    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:  # noqa: ARG002
+    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:
         """The switches as the context."""
+        del machine, trigger
         for name, value in (values or {}).items():
             self._check(name)
             if not isinstance(value, bool):

@@ -156,8 +156,9 @@ class TypedForm(Form):
         except BadValueError as error:
             self._wrong[name] = value, str(error)
 
-    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:  # noqa: ARG002
+    def given(self, machine: Any, trigger: str, values: Mapping[str, Any] | None = None) -> Given:
         """An object of the class, or nothing where the machine judges its own."""
+        del trigger
         filled = dict(self._values)
         for name, value in (values or {}).items():
             fitting(name, self._types, "field")
