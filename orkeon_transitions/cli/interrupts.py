@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Self
 
 from orkeon_transitions.cli.app import INTERRUPTED
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ABORTED = b"\norkeon: aborted; what was done until here is in the journal, if one was kept\n"
-LOOKS_EVERY = 0.25
+LOOKS_EVERY = 0.1
 SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -71,13 +72,13 @@ class Ending:
     """Hears, while it is entered, that a command that has no end of its own is to end."""
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._is_asked = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in _listened_to():
-                self._before[number] = signal.signal(number, lambda *_: self._asked.set())
+                self._before[number] = signal.signal(number, self._heard)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -86,9 +87,12 @@ class Ending:
 
     def wait(self, goes_on: Callable[[], bool]) -> None:
         """Waits for it, or until there is nothing left to wait for."""
-        # In pieces: where there is no SIGINT that wakes a thread, Ctrl-C is looked at between them.
-        while goes_on() and not self._asked.wait(LOOKS_EVERY):
-            pass
+        # A handler may interrupt any line: an event's lock could be held there, a flag has none.
+        while goes_on() and not self._is_asked:
+            time.sleep(LOOKS_EVERY)
+
+    def _heard(self, *_: object) -> None:
+        self._is_asked = True
 
 
 def _listened_to() -> Iterator[int]:

@@ -35,11 +35,19 @@ class Page:
         self.stood, self.tasks = [], {}
         self.begins = self.ends = lambda: None
         self.over = threading.Event()
+        self.error = None
 
     def follow(self, url):
+        try:
+            self._follow(url)
+        except BaseException as error:
+            self.error = error
+            raise
+
+    def _follow(self, url):
         base, _, token = url.partition("/?token=")
         address = f"ws{base[4:]}/socket?token={token}&tab=tab-number-one&page=p"
-        with connect(address, origin=base, proxy=None) as socket:
+        with connect(address, origin=base, proxy=None, open_timeout=60) as socket:
             for text in socket:
                 self.look(json.loads(text).get("traits", {}))
                 if self.stood and self.stood[-1] in DONE:
@@ -138,6 +146,7 @@ def test_ctrl_c_during_the_run_ends_the_page_with_it(on_terminal, page, monkeypa
     monkeypatch.setattr(OfflineModel, "reply", never)
     page.begins = press
     done = on_terminal("run", CREW, "--watch", "--port", "0", columns=200)
+    assert (page.error, pressed.is_set()) == (None, True)
     assert done.code == 130
     assert "stays until" not in done.err
     assert pressed.is_set()
