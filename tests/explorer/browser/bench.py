@@ -17,6 +17,12 @@ PAGE = """<!doctype html>
 </html>
 """
 
+# As strict as the server of `orkeon explore`.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
+    "img-src data: blob:"
+)
+
 MODEL = """
 import explorer from "./explorer.js";
 const values = {}, listeners = {};
@@ -58,9 +64,7 @@ def serving():
             body = (text or "").encode()
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
-            # As strict as the server of `orkeon explore`.
-            self.send_header("Content-Security-Policy", "default-src 'none'; script-src 'self'; img-src data: blob:; "
-                             "style-src 'self' 'unsafe-inline'; connect-src 'self'")  # fmt: skip
+            self.send_header("Content-Security-Policy", POLICY)
             self.end_headers()
             self.wfile.write(body)
 

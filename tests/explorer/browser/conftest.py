@@ -23,7 +23,7 @@ HEIGHTS = {360: 740, 1280: 800, 1920: 1080}
 
 
 class Browser:
-    """Opens pages, each as somebody who was never there. When they are closed, it says what was wrong with them.
+    """Opens pages, each as somebody who was never there. Closing them tells what was wrong with them.
 
     Attributes:
         requests: The addresses of everything that the open pages asked for.
@@ -78,8 +78,8 @@ def is_here(url):
     return parts.scheme in {"data", "blob", "about"} or parts.hostname in {"127.0.0.1", "localhost", "::1"}
 
 
-# Playwright leaves a running event loop in this thread until it is stopped, and no other test could use one of
-# its own: so it is started for the tests of this folder, not for all.
+# Playwright leaves a running event loop in this thread until it is stopped, and no other test could use one
+# of its own: so it is started for the tests of this folder, not for all.
 @pytest.fixture(scope="package")
 def chromium_process():
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

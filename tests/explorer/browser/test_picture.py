@@ -178,7 +178,8 @@ def test_two_fingers_zoom(explorer):
           const { left, top } = canvas.getBoundingClientRect();
           canvas.setPointerCapture = () => {};
           const finger = (type, pointerId, x) => canvas.dispatchEvent(
-            new PointerEvent(type, { pointerId, pointerType: "touch", clientX: left + x, clientY: top + 90, bubbles: true }));
+            new PointerEvent(type, {
+              pointerId, pointerType: "touch", clientX: left + x, clientY: top + 90, bubbles: true }));
           finger("pointerdown", 1, 100);
           finger("pointerdown", 2, 200);
           for (const x of [210, 230, 260, 300]) finger("pointermove", 2, x);

@@ -16,14 +16,18 @@ NOTHING_CAN = {
     "edit": False,
 }
 
-WHY = "'request_tool_call' is not possible in 'executing': Tool call within the round's budget and tool is registered"
+WHY = "refused by guard 'can_call_tool' (needed: Tool call within the round's budget and tool is registered)"
+
+
+def title(name, kind="", machine_id=None, source=None, note=None):
+    return {"name": name, "machine_id": machine_id, "kind": kind, "source": source, "note": note}
 
 
 def empty(page):
     """A view that has nothing to show yet."""
     return {
         "page": page,
-        "title": {"name": "", "machine_id": None, "kind": "", "source": None, "note": None},
+        "title": title(""),
         "picture": {"svg": None, "drawing": False, "problem": None, "states": [], "arrows": []},
         "now": {
             "state": None, "visits": {}, "taken": [], "last": None, "ended": False, "degraded": False,
@@ -103,8 +107,8 @@ def gauge(limit, label, used, allowed, unit="", *, broken=False, running=False):
 
 def field(name, kind, value, default, label=None, description=None, choices=None, error=None):
     return {
-        "name": name, "label": label or name.replace("_", " "), "type": kind, "required": True, "value": value,
-        "default": default, "choices": choices, "description": description, "error": error,
+        "name": name, "label": label or name.replace("_", " "), "type": kind, "required": True,
+        "value": value, "default": default, "choices": choices, "description": description, "error": error,
     }  # fmt: skip
 
 
@@ -117,13 +121,15 @@ def row(n, kind, name, source, to, words="", position=None):
 
 def machine():
     """A task that has called a tool and may not call another."""
-    elsewhere = ["start_planning", "begin_execution", "tool_call_completed", "tool_call_failed", "skip_tool_call",
-                 "validation_passed", "validation_failed", "human_input_received", "retry"]  # fmt: skip
+    elsewhere = [
+        "start_planning", "begin_execution", "tool_call_completed", "tool_call_failed", "skip_tool_call",
+        "validation_passed", "validation_failed", "human_input_received", "retry",
+    ]  # fmt: skip
     return empty("machine") | {
-        "title": {
-            "name": "task_execution", "machine_id": "b7f1c2", "kind": "task life cycle", "source": None,
-            "note": "The execution of one task, from its assignment to its end. The agent does the work, the machine decides.",
-        },
+        "title": title(
+            "task_execution", "task life cycle", "b7f1c2",
+            note="The execution of one task, from its assignment to its end. The agent does the work.",
+        ),
         "picture": picture("task_execution"),
         "now": empty("machine")["now"] | {
             "state": "executing",
@@ -140,7 +146,7 @@ def machine():
             trigger("submit_for_validation", ["validating"]),
             trigger("request_human_input", ["waiting_for_human_input"]),
             trigger("fail", ["failed"]),
-            trigger("cancel", ["cancelled"], description="Whoever cancels must be able to, whatever the breaker says"),
+            trigger("cancel", ["cancelled"], description="Whoever cancels must be able to"),
             *(
                 trigger(name, why="not from here: only from tool_calling", kind="invalid", elsewhere=True)
                 for name in elsewhere
@@ -173,9 +179,9 @@ def machine():
                 row(1, "made", "start_planning", "assigned", "planning", position=1),
                 row(2, "made", "begin_execution", "planning", "executing", position=2),
                 row(3, "refused", "validation_passed", "executing", None,
-                    "'validation_passed' is not possible in 'executing': only in 'validating'", 2),
+                    "there is no such transition here", 2),
                 row(4, "made", "request_tool_call", "executing", "tool_calling", position=3),
-                row(5, "made", "tool_call_completed", "tool_calling", "executing", "The tool has answered", 4),
+                row(5, "made", "tool_call_completed", "tool_calling", "executing", "It answered", 4),
                 row(6, "refused", "request_tool_call", "executing", None, WHY, 4),
             ],
         },
@@ -222,12 +228,15 @@ def large():
     """A machine of 300 states, in the middle of a walk."""
     visits = {f"station_{number:03}": 1 for number in range(40)} | {"station_007": 12}
     return machine() | {
-        "title": {"name": "ring_of_300", "machine_id": "m1", "kind": "state machine", "source": "ring.yaml", "note": None},
+        "title": title("ring_of_300", "state machine", machine_id="m1", source="ring.yaml"),
         "picture": picture(300),
         "now": empty("machine")["now"] | {"state": "station_039", "visits": visits, "taken": [
             f"arrow-station_{number:03}-station_{number + 1:03}" for number in range(39)
         ], "last": "arrow-station_038-station_039"},
-        "triggers": [trigger("go_on", ["station_040"]), trigger("leap", why="not from here", kind="invalid", elsewhere=True)],
+        "triggers": [
+            trigger("go_on", ["station_040"]),
+            trigger("leap", why="not from here", kind="invalid", elsewhere=True),
+        ],
         "form": {"kind": "none", "fields": []},
     }  # fmt: skip
 
@@ -250,7 +259,7 @@ def journal():
     ]
     return view | {
         "page": "journal",
-        "title": {"name": "hermes_agent", "machine_id": "s-1", "kind": "journal", "source": "run.jsonl", "note": None},
+        "title": title("hermes_agent", "journal", machine_id="s-1", source="run.jsonl"),
         "picture": picture("hermes_agent"),
         "now": empty("journal")["now"] | {
             "state": "waiting", "visits": {"idle": 1, "planning": 12, "executing": 240, "waiting": 131},
@@ -268,7 +277,10 @@ def journal():
             {"id": "s-3", "label": "s-3", "state": "error", "anomalies": 1, "selected": False},
         ],
         "anomalies": [
-            {"code": "many-waits", "message": "'waiting' was entered 131 times", "place": "run.jsonl:503", "position": 503},
+            {
+                "code": "many-waits", "message": "'waiting' was entered 131 times", "place": "run.jsonl:503",
+                "position": 503,
+            },
             {"code": "gap", "message": "ordinal 611 is missing", "place": "run.jsonl:612", "position": 611},
         ],
     }  # fmt: skip
@@ -293,14 +305,15 @@ def crew():
 
     def task(name, status, state, **more):
         return {
-            "id": name, "label": name, "state": state, "status": status, "anomalies": 0, "agent": "researcher",
-            "tool_calls": 3, "tool_budget": 10, "tokens": 2140, "seconds": 12.4, "selected": False, "gauge": 0.3,
+            "id": name, "label": name, "state": state, "status": status, "anomalies": 0,
+            "agent": "researcher", "tool_calls": 3, "tool_budget": 10, "tokens": 2140, "seconds": 12.4,
+            "selected": False, "gauge": 0.3,
         } | more  # fmt: skip
 
     drawn = picture_of(load_definition(CREW_YAML))
     return view | {
         "page": "crew",
-        "title": {"name": "research crew", "machine_id": None, "kind": "crew", "source": "crew.yaml", "note": None},
+        "title": title("research crew", "crew", source="crew.yaml"),
         "triggers": [],
         "form": {"kind": "none", "fields": []},
         "machines": [
@@ -308,13 +321,14 @@ def crew():
             task("read", "degraded", "degraded", gauge=1.0, agent="reader"),
             task("compare", "completed", "completed", tokens=12_950, gauge=0.8),
             task("draft", "in_progress", "executing", agent="writer with a rather long name", selected=True),
-            task("review", "pending", "assigned", tool_calls=0, tokens=0, seconds=None, gauge=0, agent="editor"),
+            task("review", "pending", "assigned", tool_calls=0, tokens=0, seconds=None, gauge=0),
             task("publish", "failed", "failed", agent="editor"),
         ],
         "crew": {
             "status": "executing", "process": "hierarchical", "svg": drawn["svg"],
             "boxes": {state["name"]: state["element"] for state in drawn["states"]},
-            "tokens": 17_230, "requests": 21, "cost": 0.0412, "seconds": 83.0, "running": True, "summary": None,
+            "tokens": 17_230, "requests": 21, "cost": 0.0412, "seconds": 83.0, "running": True,
+            "summary": None,
         },
         "can": NOTHING_CAN | {"seek": True, "export": ["svg", "jsonl"]},
     }  # fmt: skip
@@ -323,7 +337,7 @@ def crew():
 def problems():
     """A crew file with three problems."""
     return empty("problems") | {
-        "title": {"name": "crew.yaml", "machine_id": None, "kind": "crew", "source": "crew.yaml", "note": None},
+        "title": title("crew.yaml", "crew", source="crew.yaml"),
         "problems": [
             {
                 "place": "crew.yaml:12:12", "line": 12, "column": 12, "hint": "researcher",
@@ -338,9 +352,14 @@ def problems():
             {
                 "place": "crew.yaml:20:3", "line": 20, "column": 3, "hint": None,
                 "message": "the tasks wait for each other: draft -> review -> draft",
-                "excerpt": [{"line": 20, "text": "  dependencies: [review]  # " + "a rather long remark " * 8, "here": True}],
+                "excerpt": [
+                    {"line": 20, "text": "  dependencies: [review]  # " + "long remark " * 14, "here": True},
+                ],
             },
-            {"place": "crew.yaml", "line": None, "column": None, "hint": None, "message": "no process is given", "excerpt": []},
+            {
+                "place": "crew.yaml", "line": None, "column": None, "hint": None,
+                "message": "no process is given", "excerpt": [],
+            },
         ],
     }  # fmt: skip
 
