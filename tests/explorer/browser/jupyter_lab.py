@@ -171,6 +171,11 @@ class NotebookPage:
         self.page.reload()
         self._until_ready()
 
+    def wear(self, theme: str) -> None:
+        """Changes JupyterLab's theme."""
+        self.page.evaluate("theme => jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        self.page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme)
+
     def cell(self, index: int) -> Locator:
         """A cell, code and outputs."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)

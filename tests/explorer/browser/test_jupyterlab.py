@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.explorer.browser.accessibility import violations
 from tests.explorer.browser.jupyter_lab import Lab, NotebookPage
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -195,3 +196,17 @@ def test_a_crew_is_followed_while_it_runs(open_notebook):
     expect(explorer).to_contain_text("waiting")
     assert notebook.run(1) == "completed"
     expect(explorer).to_contain_text("7 of 7 completed")
+
+
+def test_it_wears_the_theme_of_jupyterlab_and_can_be_read_in_both(open_notebook):
+    notebook = open_notebook(EXPLORE + "fsm.begin_execution()", "explore(fsm)")
+    notebook.run(0)
+    notebook.run(1)
+    explorer = notebook.explorer(1)
+    expect(state_of(explorer)).to_have_text("executing")
+    inks = []
+    for theme in "JupyterLab Light", "JupyterLab Dark":
+        notebook.wear(theme)
+        inks.append(state_of(explorer).evaluate("element => getComputedStyle(element).color"))
+        assert violations(notebook.page, ".orkeon-explorer") == []
+    assert inks[0] != inks[1]

@@ -43,8 +43,9 @@ export function header(ui) {
     saving.hidden = !formats.length;
   });
   view.hear(({ download }) => download && save(download));
+  // Not a <header>: beside JupyterLab's own that would be a second banner of one page.
   return make(
-    "header",
+    "div",
     { class: "ork-header" },
     make("div", { class: "ork-title" }, name, words, remark),
     actions,
