@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from orkeon_transitions.diagrams import Scene, plan
 from orkeon_transitions.explorer.asking import table_of
 from orkeon_transitions.explorer.crew_watch import CrewWatch, TaskLine
 from orkeon_transitions.explorer.exporting import FORMATS, Moment, exported
 from orkeon_transitions.explorer.gauges import Gauge, fullest, gauges, gauges_of
 from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Rows, Seek, Select
 from orkeon_transitions.explorer.pulse import Pulse
-from orkeon_transitions.explorer.scenery import Scenery
+from orkeon_transitions.explorer.scenery import Drawing, Scenery
 from orkeon_transitions.explorer.session import NOTHING_CAN, Session
 from orkeon_transitions.explorer.showing import now_of, position_of, warnings_of
 from orkeon_transitions.explorer.way import Way
@@ -33,14 +34,17 @@ class CrewSession(Session):
         self.watch = watch
         self._hint = hint
         self._ended: dict[str, dict[str, Any]] = {}
-        self._scenery = Scenery(machine_definition(MACHINE), self.refresh)
-        self._selected = next(iter(watch.lines), None)
-        # Whether a person has chosen the task; until then it is the one that moved last.
-        self._is_chosen = False
-        self._at: int | None = None
-        self._window: Rows | None = None
-        self._publish({"page": "crew", "anomalies": warnings_of(watch.findings)})
-        self._pulse = Pulse(self.refresh)
+        # A picture that comes late waits until there is somebody to tell.
+        with self._lock:
+            self._scenery = Scenery(machine_definition(MACHINE), self.refresh)
+            self._tasks = Drawing(self._drawn_plan, self.refresh)
+            self._selected = next(iter(watch.lines), None)
+            # Whether a person has chosen the task; until then it is the one that moved last.
+            self._is_chosen = False
+            self._at: int | None = None
+            self._window: Rows | None = None
+            self._publish({"page": "crew", "anomalies": warnings_of(watch.findings)})
+            self._pulse = Pulse(self.refresh)
         self._unsubscribe = watch.subscribe(self._pulse.want)
         self.refresh()
 
@@ -187,6 +191,10 @@ class CrewSession(Session):
             "words": line.words,
         }
 
+    def _drawn_plan(self, prefix: str) -> Scene:
+        drawn = self.watch.plan
+        return plan(drawn.boxes, drawn.arrows, drawn.title, caption=drawn.caption, prefix=prefix)
+
     def _crew(self) -> dict[str, Any]:
         watch, usage = self.watch, self.watch.usage
         result = watch.result
@@ -196,8 +204,8 @@ class CrewSession(Session):
         return {
             "status": watch.status,
             "process": watch.process,
-            "svg": None,
-            "boxes": {},
+            "svg": None if self._tasks.scene is None else self._tasks.scene.svg,
+            "boxes": {} if self._tasks.scene is None else dict(self._tasks.scene.states),
             "tokens": usage.tokens,
             "requests": usage.requests,
             "cost": usage.usd,

@@ -125,6 +125,7 @@ class CrewWatch:
         process: The name of its process.
         source: What the crew was loaded from, or None.
         findings: Warnings and notes about its file.
+        plan: What its picture is drawn of.
         lines: The tasks, by key, in file order; those that helpers are given stand behind.
         status: `waiting` until the run is begun, then that of the crew's life cycle, at last the run's.
         result: The run's result, partial where it was cancelled; None while it goes on.
@@ -135,6 +136,7 @@ class CrewWatch:
         self.process = crew.config.process
         self.source = crew.source
         self.findings = crew.findings
+        self.plan = crew.task_plan()
         self.lines = {
             key: TaskLine(key, task.agent, task.dependencies, task.description)
             for key, task in crew.tasks.items()

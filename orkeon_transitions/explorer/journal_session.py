@@ -52,8 +52,10 @@ class JournalSession(Session):
         self._source = os.fspath(source)
         self._at: int | None = None
         self._window: Rows | None = None
-        self._publish({"page": "journal"})
-        self._show_chapter()
+        # A picture that comes late waits until there is somebody to tell.
+        with self._lock:
+            self._publish({"page": "journal"})
+            self._show_chapter()
 
     # ------------------------------------------------------------------------------------------- orders
     def _do(self, order: Order) -> dict[str, Any] | None:
@@ -108,9 +110,13 @@ class JournalSession(Session):
             }
         )
 
+    def _show_picture(self) -> None:
+        with self._lock:
+            self._show_chapter()
+
     def _scenery(self, chapter: Chapter) -> Scenery:
         if chapter.definition not in self._sceneries:
-            self._sceneries[chapter.definition] = Scenery(chapter.definition, self._show_chapter)
+            self._sceneries[chapter.definition] = Scenery(chapter.definition, self._show_picture)
         return self._sceneries[chapter.definition]
 
     def _title(self, chapter: Chapter | None) -> dict[str, Any]:

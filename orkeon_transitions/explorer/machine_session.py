@@ -96,7 +96,8 @@ class MachineSession(Session):
         self._pulse = Pulse(self._look_again, pause=PAUSE)
         self._run = Run(self._maker, self._heard, live)
         self._worker = self._new_worker()
-        self._scenery = Scenery(self._maker.definition, self._show_picture)
+        with self._lock:  # a picture that comes late waits until it has its place
+            self._scenery = Scenery(self._maker.definition, self._show_picture)
         self._show()
 
     @property
@@ -291,7 +292,8 @@ class MachineSession(Session):
         self._start(None, partial(self._looking, self._run))
 
     def _show_picture(self) -> None:
-        self._publish({"picture": self._scenery.trait})
+        with self._lock:
+            self._publish({"picture": self._scenery.trait})
         self._look_again()
 
     def _title(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from orkeon_transitions import replay
+from orkeon_transitions import OrkeonError, replay
 from orkeon_transitions.crew import MemoryRunLog, ModelReply, TaskOutcome, Usage, load_crew, tool
 from orkeon_transitions.explorer import CrewSession, CrewWatch
 from orkeon_transitions.machines import machine_definition
@@ -61,6 +61,25 @@ def test_a_crew_that_does_not_run_yet_waits():
         assert view["can"]["export"] == []
         assert "no machine" in session.act({"do": "export", "format": "png"})["error"]
         assert len(view["picture"]["states"]) == len(machine_definition("task_execution").states)
+
+
+def test_the_tasks_are_drawn_with_a_box_for_each():
+    with opened(pair()) as session:
+        view = until(session, lambda view: view["crew"]["svg"])
+        assert view["crew"]["boxes"].keys() == {"one", "two"}
+        for box in view["crew"]["boxes"].values():
+            assert f'id="{box}"' in view["crew"]["svg"]
+
+
+def test_without_a_picture_of_the_tasks_there_is_their_list(monkeypatch):
+    def missing(*args, **options):
+        raise OrkeonError("no picture today")
+
+    monkeypatch.setattr("orkeon_transitions.explorer.crew_session.plan", missing)
+    with opened(pair()) as session:
+        view = session.view()
+        assert (view["crew"]["svg"], view["crew"]["boxes"]) == (None, {})
+        assert len(view["machines"]) == 2
 
 
 def test_warnings_about_the_file_are_shown(tmp_path):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from orkeon_transitions import load_definition
+from orkeon_transitions import JsonlJournal, TaskExecution, load_definition
 from orkeon_transitions.errors import MissingExtraError
 from orkeon_transitions.explorer import scenery as room
 from orkeon_transitions.explorer.scenery import Scenery
@@ -81,6 +81,33 @@ def test_a_picture_that_takes_long_comes_later(monkeypatch):
         view = until(session, lambda view: view["now"]["last"])
         assert view["picture"]["svg"]
         assert not view["picture"]["drawing"]
+
+
+@pytest.mark.parametrize("page", ["journal", "crew"])
+def test_pages_of_runs_do_not_wait_for_their_picture(page, monkeypatch, tmp_path):
+    go, drawn = threading.Event(), room.scene
+
+    def slow(definition, **options):
+        assert go.wait(20)
+        return drawn(definition, **options)
+
+    monkeypatch.setattr(room, "scene", slow)
+    monkeypatch.setattr(room, "GRACE", 0.01)
+    subject = "103-ts-codebase-with-fsm"
+    if page == "journal":
+        subject = tmp_path / "run.jsonl"
+        with JsonlJournal(subject) as journal:
+            fsm = TaskExecution()
+            journal.record(fsm)
+            fsm.begin_execution()
+    with opened(subject) as session:
+        view = session.view()
+        assert view["page"] == page
+        assert view["picture"]["drawing"]
+        go.set()
+        view = until(session, lambda view: view["picture"]["svg"])
+        assert not view["picture"]["drawing"]
+        assert (page == "journal") == bool(view["now"]["last"])
 
 
 def test_without_graphviz_the_page_has_its_list_of_states(monkeypatch):
