@@ -1,7 +1,8 @@
-"""`orkeon render`: a machine as a picture, with a run drawn into it."""
+"""`orkeon render`: a machine as a picture, with a run drawn into it; the tasks of a crew."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,18 +11,21 @@ import click
 
 from orkeon_transitions.cli.app import examples, shared_options
 from orkeon_transitions.cli.journals import Chapter, chapters_of, only_one
+from orkeon_transitions.cli.own_tools import imported, tools_option
 from orkeon_transitions.cli.screen import Mistake, current_screen
-from orkeon_transitions.cli.subjects import existing_file, find_machine, is_journal, is_store_url
+from orkeon_transitions.cli.subjects import existing_file, find_machine, is_journal, is_store_url, looks_like
 
 if TYPE_CHECKING:
+    from orkeon_transitions.crew import Crew
+    from orkeon_transitions.crew.tool import Tool
     from orkeon_transitions.definition import MachineDefinition
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is to be drawn: a definition and what is known of a run."""
+    """What is to be drawn: a definition and what is known of a run, or a crew."""
 
-    definition: MachineDefinition
+    subject: MachineDefinition | Crew
     snapshot: Any = None
     trace: Any = None
 
@@ -36,11 +40,12 @@ EXAMPLES = examples(
     "orkeon render my-machine.yaml -o my-machine.png --snapshot state.json",
     "orkeon render task_execution -o run.svg --journal run.jsonl --machine-id t1",
     "orkeon render run.jsonl -o run.png --machine-id crew-1/collect",
+    "orkeon render crew.yaml -o plan.svg",
 )
 
 
 @click.command("render", epilog=EXAMPLES)
-@click.argument("subject", metavar="FILE|NAME|LOG")
+@click.argument("subject", metavar="FILE|NAME|LOG|CREW")
 @click.option(
     "-o", "--output", required=True, metavar="OUT", help="The picture: .svg, .png, .pdf, .mmd or .dot."
 )
@@ -48,6 +53,7 @@ EXAMPLES = examples(
 @click.option("--journal", metavar="LOG", help="Mark the way that a machine took according to a journal.")
 @click.option("--machine", metavar="NAME|FILE", help="For a LOG that does not name its machine.")
 @click.option("--machine-id", metavar="ID", help="Which machine, where the journal has several.")
+@tools_option
 @shared_options
 def command(
     *,
@@ -57,22 +63,29 @@ def command(
     journal: str | None,
     machine: str | None,
     machine_id: str | None,
+    own_tools: tuple[str, ...],
 ) -> None:
-    """Draw a machine, or a run of it.
+    """Draw a machine, a run of it, or the tasks of a crew.
 
-    The machine is a file, the name of one that ships, or the one of a journal.
+    The machine is a file, the name of one that ships, or the one of a journal; the crew a file, a folder, or
+    the name of a packaged example.
     """
     from orkeon_transitions.diagrams import render
 
-    picture = _picture(subject, snapshot, journal, machine, machine_id)
-    render(picture.definition, output, snapshot=picture.snapshot, trace=picture.trace)
+    crew = None if any((snapshot, journal, machine, machine_id)) else _crew(subject, imported(own_tools))
+    picture = _picture(subject, snapshot, journal, machine, machine_id) if crew is None else Picture(crew)
+    render(picture.subject, output, snapshot=picture.snapshot, trace=picture.trace)
     screen = current_screen()
     if not screen.quiet:
         screen.message(f"wrote {output}")
 
 
 def _picture(
-    subject: str, snapshot: str | None, journal: str | None, machine: str | None, machine_id: str | None
+    subject: str,
+    snapshot: str | None,
+    journal: str | None,
+    machine: str | None,
+    machine_id: str | None,
 ) -> Picture:
     if snapshot is not None and journal is not None:
         raise click.UsageError("--snapshot and --journal both say where the machine is: give one of them")
@@ -93,6 +106,16 @@ def _picture(
     return (
         Picture(definition) if snapshot is None else Picture(definition, _read_snapshot(snapshot, definition))
     )
+
+
+def _crew(subject: str, tools: Sequence[Tool]) -> Crew | None:
+    """The crew that is named; None if it is none that is named."""
+    from orkeon_transitions.crew import example_names, load_crew
+
+    path = Path(subject)
+    is_named = path.is_dir() or (subject in example_names() and not path.exists())
+    is_file = path.is_file() and not is_journal(path) and looks_like(path) == "crew"
+    return load_crew(subject, tools=tools) if is_named or is_file else None
 
 
 def _read_snapshot(name: str, definition: MachineDefinition) -> Any:

@@ -124,7 +124,29 @@ def test_a_target_that_cannot_be_written_is_refused(orkeon, folder, target, word
     assert not (folder / "out").exists()
 
 
-def test_a_crew_file_is_no_machine(orkeon, little_crew):
-    done = orkeon("render", "little.yaml", "-o", "out.mmd")
+@pytest.mark.parametrize("suffix", ["mmd", "svg", "png"])
+def test_a_crew_is_drawn_as_its_tasks(orkeon, folder, little_crew, suffix):
+    assert orkeon("render", "little.yaml", "-o", f"plan.{suffix}").code == 0
+    assert orkeon("render", "102-graph-orchestration", "-o", f"packaged.{suffix}").code == 0
+    assert (folder / f"plan.{suffix}").stat().st_size > 100
+    if suffix == "mmd":
+        assert "s_collect --> s_validate" in (folder / "packaged.mmd").read_text()
+
+
+def test_a_crew_whose_tools_are_its_program_s_is_drawn_with_them(orkeon, folder):
+    text = "name: own\nagents: {a: {tools: [shout]}}\ntasks: {only: {description: Do it, agent: a}}\n"
+    (folder / "own.yaml").write_text(text)
+    (folder / "shouting.py").write_text(
+        "from orkeon_transitions import tool\n\n@tool\ndef shout(text: str) -> str:\n"
+        '    """Say it loudly."""\n    return text.upper()\n'
+    )
+    refused = orkeon("render", "own.yaml", "-o", "own.mmd")
+    assert refused.code == 2
+    assert "own.yaml:2:" in refused.err
+    assert orkeon("render", "own.yaml", "-o", "own.mmd", "--tools", "shouting").code == 0
+
+
+def test_a_crew_has_no_snapshot(orkeon, folder, little_crew, moved):
+    done = orkeon("render", "little.yaml", "-o", "out.mmd", "--snapshot", "state.json")
     assert done.code == 2
     assert done.err == "error: little.yaml: is a crew file, not a machine\n"
