@@ -14,7 +14,7 @@ from orkeon_transitions.explorer.gauges import Gauge, plain_gauge
 from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Rows, Seek, Select
 from orkeon_transitions.explorer.scenery import Scenery
 from orkeon_transitions.explorer.session import NOTHING_CAN, Session
-from orkeon_transitions.explorer.showing import now_of, position_of
+from orkeon_transitions.explorer.showing import now_of, position_of, source_shown
 
 MOST_MACHINES = 1_000
 DRAWN = "Drawn from what was recorded: name the machine's definition to see the rest of it"
@@ -49,7 +49,7 @@ class JournalSession(Session):
             self._chapter = chapter_named(self._chapters, machine_id)
         elif self._chapters:
             self._chapter = self._chapters[0]
-        self._source = os.fspath(source)
+        self._source = source_shown(os.fspath(source))
         self._at: int | None = None
         self._window: Rows | None = None
         # A picture that comes late waits until there is somebody to tell.

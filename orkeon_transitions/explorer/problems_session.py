@@ -11,6 +11,7 @@ from orkeon_transitions.errors import DefinitionError, OrkeonError, Problem, pla
 from orkeon_transitions.explorer.chapters import PLACED
 from orkeon_transitions.explorer.orders import BadOrderError, Order
 from orkeon_transitions.explorer.session import Session
+from orkeon_transitions.explorer.showing import source_shown
 
 AROUND = 2
 LONGEST_FILE = 4_000_000
@@ -76,7 +77,7 @@ class _Texts:
 
     def __init__(self, source: str | os.PathLike[str]) -> None:
         self._lines: dict[str, list[str]] = {}
-        self.name = os.fspath(source)
+        self.name = source_shown(os.fspath(source))
         if isinstance(source, str) and is_text(source):
             self.name = "<text>"
             self._lines[self.name] = source.splitlines()

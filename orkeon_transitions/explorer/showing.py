@@ -10,6 +10,7 @@ from orkeon_transitions.errors import place_text
 from orkeon_transitions.explorer.way import Kind, Row, Way
 from orkeon_transitions.facts import Refusal, TransitionResult
 from orkeon_transitions.runtime.naming import text_of
+from orkeon_transitions.store.replay import is_store_url
 
 if TYPE_CHECKING:
     from orkeon_transitions.definition import Finding
@@ -66,6 +67,16 @@ def reason_of(refusal: Refusal) -> str:
 def stamp(moment: datetime | None = None) -> str:
     """A moment as ISO 8601 in UTC; None: now."""
     return (moment or datetime.now(UTC)).astimezone(UTC).isoformat()
+
+
+def source_shown(source: str) -> str:
+    """A file's name; a store's URL without whoever logs in and without options, which may hold secrets."""
+    if not is_store_url(source):
+        return source
+    scheme, _, rest = source.partition("://")
+    place = rest.partition("?")[0]
+    server, slash, path = place.rpartition("@")[2].partition("/")
+    return f"{scheme}://{server}{slash}{path}"
 
 
 def warnings_of(findings: Iterable[Finding], file: str | None = None) -> list[dict[str, Any]]:

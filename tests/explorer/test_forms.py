@@ -230,6 +230,20 @@ def test_defaults_that_json_does_not_know_are_shown_in_words():
     json.dumps(list(shown.values()), allow_nan=False)
 
 
+def test_a_type_that_nobody_knows_is_taken_as_it_is():
+    @dataclass
+    class Holding:
+        plain: Plain | None = None
+        mood: Annotated[Mood | None, "how it is"] = None
+
+    form = TypedForm(Holding)
+    shown = fields(form)
+    assert (shown["plain"]["type"], shown["mood"]["type"]) == ("json", "choice")
+    form.set(None, "plain", {"size": 1})
+    form.set(None, "mood", "good")
+    assert form.given(None, "go", {})[0] == Holding({"size": 1}, Mood.GOOD)
+
+
 def test_what_the_class_itself_refuses_is_said():
     @dataclass
     class Picky:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import warnings
 
 import pytest
 
@@ -16,6 +17,9 @@ from tests.explorer.sessions import door, gauge_of, opened, rows_of, trigger_of
 @pytest.fixture
 def log(tmp_path):
     return tmp_path / "run.jsonl"
+
+
+GUARDS = {"has_key": bool, "is_alarmed": lambda event: False}
 
 
 def write_tasks(log, *names):
@@ -263,6 +267,15 @@ def test_new_budgets_and_errors_are_told(log):
         assert gauge_of(session, "max_transitions")["used"] == 3
 
 
+def test_a_name_that_was_recorded_anew_is_told(log):
+    write_tasks(log, "t1")
+    write_tasks(log, "t1")
+    with opened(log) as session:
+        assert session.view()["position"]["last"] == 8
+        words = [row["words"] for row in rows_of(session)]
+        assert words[4] == "recorded anew: another machine of this name"
+
+
 def test_a_trip_and_a_failure_stand_in_the_log(log):
     def act(event):
         raise ValueError("no power")
@@ -318,6 +331,41 @@ def test_a_store_is_stepped_through_and_taken_along(tmp_path):
     assert replay(copy, machine_definition("task_execution")).final_state == "failed"
     with opened(tmp_path / "machines.db") as session:
         assert session.view()["now"]["state"] == "failed"
+
+
+def test_secrets_of_a_stores_url_are_shown_nowhere(tmp_path):
+    urls = [
+        "mysql://me:s3cret@host/db?key=s3cret",
+        "postgresql+psycopg://me:s3@cret@host/db",
+        "odd://s3cret@",
+    ]
+    for url in urls:
+        with opened(url) as session:
+            view = session.view()
+            assert view["page"] == "problems"
+            assert "cret" not in json.dumps(view)
+
+
+def test_an_empty_store_opens(tmp_path):
+    url = f"sqlite:///{tmp_path / 'empty.db'}"
+    MachineStore(url).close()
+    with opened(url) as session:
+        assert session.view()["title"]["source"] == url
+        assert session.view()["title"]["note"] == "Nothing was recorded"
+        assert session.act({"do": "rows", "first": 0}) is None
+
+
+def test_what_is_odd_in_a_store_is_shown_with_its_version(tmp_path):
+    url = f"sqlite:///{tmp_path / 'machines.db'}"
+    with MachineStore(url) as store, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = store.create(
+            StateMachine, door(guards={}), machine_id="d", guards=GUARDS, actions={"squeak": str}
+        )
+        first.fire("unlock")
+    with opened(url, machine=door()) as session:
+        place = session.view()["anomalies"][0]["place"]
+        assert place == f"{url} d, version 1"
 
 
 def test_a_store_that_is_not_there_is_a_problem(tmp_path):
