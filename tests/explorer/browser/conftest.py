@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.explorer.browser import bench
+from tests.explorer.browser import bench, explorers
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -155,3 +155,23 @@ def explorer(chromium, bench_url):
         return shown
 
     return show
+
+
+@pytest.fixture(scope="package")
+def task(tmp_path_factory):
+    """`orkeon explore task_execution`, for the tests that leave the process as it is."""
+    with explorers.serving("explore", "task_execution", folder=tmp_path_factory.mktemp("task")) as explorer:
+        yield explorer
+        assert explorer.end() == 0
+        assert b"exploring task_execution; Ctrl-C ends it" in explorer.messages
+        assert b"rror" not in explorer.messages
+
+
+@pytest.fixture
+def person(chromium, task):
+    """Somebody who has just opened that page."""
+    from tests.explorer.browser.person import Person, sees
+
+    somebody = Person(chromium.open(task.url))
+    sees(somebody, "assigned")
+    return somebody

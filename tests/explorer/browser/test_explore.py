@@ -1,22 +1,14 @@
 """`orkeon explore` and its page, as a person uses them: a real process and a real browser."""
 
-import json
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from orkeon_transitions import AsyncStateMachine, load_definition, replay
-from orkeon_transitions.explorer import open_session
-from orkeon_transitions.explorer.serving import Served, address, listen, names_of, port_of
+from orkeon_transitions import JsonlJournal, TaskExecution, replay
 from orkeon_transitions.machines import machine_definition
-from tests.explorer.browser.explorers import Wire, serving
+from tests.explorer.browser.explorers import serving
+from tests.explorer.browser.person import Person, ends, expect, sees
 
-expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-expect.set_options(timeout=20_000)  # a computer that is busy with other tests may take a while
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 LIMITED = """\
@@ -29,66 +21,6 @@ transitions:
   - [pause, work, rest]
   - [go_on, rest, work]
 """
-REFUSED_LOAD = "Failed to load resource"
-
-
-@pytest.fixture(scope="module")
-def task(tmp_path_factory):
-    """The page of a machine that ships, for the tests that leave the process as it is."""
-    with serving("explore", "task_execution", folder=tmp_path_factory.mktemp("task")) as explorer:
-        yield explorer
-        assert explorer.end() == 0
-        assert b"exploring task_execution; Ctrl-C ends it" in explorer.messages
-        assert b"rror" not in explorer.messages
-
-
-class Person:
-    """What a person does on a page, and sees there."""
-
-    def __init__(self, page):
-        self.page = page
-        self.state = page.locator(".ork-state-name")
-        self.log = page.locator(".ork-log tbody tr")
-        self.slider = page.get_by_role("slider", name="Step")
-
-    def trigger(self, name):
-        return self.page.locator(f'[data-trigger="{name}"]')
-
-    def click(self, name):
-        self.trigger(name).click(force=True)
-
-    def fire(self, *names):
-        """Clicks triggers, each when the page has shown what became of the one before."""
-        for name in names:
-            rows = self.log.count()
-            self.click(name)
-            expect(self.log.nth(rows)).to_be_attached()
-
-    def press(self, name):
-        self.page.get_by_role("button", name=name, exact=True).click()
-
-    def rows(self, kind):
-        return self.page.locator(f'.ork-log tbody tr[data-kind="{kind}"]')
-
-    def drawn(self, state):
-        return self.page.locator(f'svg [id$="state-{state}"]')
-
-
-@pytest.fixture
-def person(chromium, task):
-    somebody = Person(chromium.open(task.url))
-    expect(somebody.state).to_have_text("assigned")
-    return somebody
-
-
-def sees(person, state):
-    expect(person.state).to_have_text(state)
-
-
-def ends(explorer, page):
-    """Closes the page and ends the process in good order."""
-    page.close()
-    assert explorer.end() == 0
 
 
 class TestAMachine:
@@ -207,79 +139,6 @@ class TestTabs:
         sees(person, "executing")
 
 
-class TestForeigners:
-    @pytest.mark.parametrize("query", ["/?token=wrong", "/", "/?token="])
-    def test_a_wrong_token_is_refused(self, chromium, task, query):
-        chromium.allowed.append(REFUSED_LOAD)
-        page = chromium.open()
-        answer = page.goto(f"{task.base}{query}")
-        assert answer.status == 403
-        expect(page.get_by_role("heading")).to_have_text("This address is not complete")
-        assert page.locator("script").count() == 0
-
-    def test_another_page_gets_nothing(self, chromium, task):
-        """A page of somebody else's that has got hold of the whole address."""
-        chromium.allowed.append("")
-        with foreign_page() as url:
-            page = chromium.open(url)
-            found = page.evaluate(STEAL, {"page": task.url, "base": task.base})
-        assert found == {"socket": "closed", "read": "refused", "script": "refused", "frame": "empty"}
-
-    def test_it_cannot_be_asked_for_by_another_name(self, chromium, task):
-        chromium.allowed.append(REFUSED_LOAD)
-        page = chromium.open()
-        answer = page.request.get(task.url, headers={"Host": "evil.example"})
-        assert answer.status == 403
-
-
-STEAL = """async ({ page, base }) => {
-  const token = new URL(page).search;
-  const socket = await new Promise((tell) => {
-    const made = new WebSocket(base.replace("http", "ws") + "/socket" + token + "&tab=tab-number-one&page=p");
-    made.onopen = () => tell("open");
-    made.onclose = () => tell("closed");
-  });
-  const read = await fetch(page).then(() => "read", () => "refused");
-  const script = await new Promise((tell) => {
-    const made = document.createElement("script");
-    made.onload = () => tell("run");
-    made.onerror = () => tell("refused");
-    made.src = base + "/page.js";
-    document.head.append(made);
-  });
-  const frame = document.createElement("iframe");
-  frame.src = page;
-  document.body.append(frame);
-  await new Promise((tell) => (frame.onload = tell));
-  let inside = "empty";
-  try { if (frame.contentDocument?.getElementById("explorer")) inside = "seen"; } catch {}
-  return { socket, read, script, frame: inside };
-}"""
-
-
-@contextmanager
-def foreign_page():
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(b'<!doctype html><link rel="icon" href="data:,"><title>x</title><body>')
-
-        def log_message(self, *words):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
 class TestTheBreaker:
     def explored(self, chromium, folder, degrades):
         file = folder / "limited.yaml"
@@ -344,118 +203,7 @@ def test_a_file_with_problems_is_mended_while_its_page_is_open(chromium, tmp_pat
         ends(explorer, other.page)
 
 
-def in_this_process(subject):
-    """Serves what only a program can make, such as a machine with callbacks."""
-    from orkeon_transitions.explorer.server import application
-
-    listener = listen("127.0.0.1", 0)
-    made = application(lambda: open_session(subject), token="t", hosts=names_of("127.0.0.1"))
-    return Served(made, listener), address("127.0.0.1", port_of(listener), "t")
-
-
-class TestCallbacks:
-    DEFINITION = """\
-name: risky
-initial: calm
-states: [{name: calm, on_enter: settle}, {name: busy, on_enter: work}]
-transitions:
-  - [begin, calm, busy]
-  - [stop, busy, calm]
-"""
-
-    def machine(self, work):
-        return AsyncStateMachine(
-            load_definition(self.DEFINITION), actions={"work": work, "settle": lambda event: None}
-        )
-
-    def test_one_that_raises_is_shown_and_the_page_lives_on(self, chromium):
-        def work(event):
-            raise ZeroDivisionError("division by nobody")
-
-        served, url = in_this_process(self.machine(work))
-        with served:
-            person = Person(chromium.open(url))
-            sees(person, "calm")
-            person.fire("begin")
-            expect(person.page.get_by_role("alert").filter(visible=True)).to_contain_text(
-                "division by nobody"
-            )
-            sees(person, "busy")  # it was raised after the state was written
-            person.fire("stop")
-            sees(person, "calm")
-            person.page.close()
-
-    def test_one_that_hangs_is_shown_and_the_page_lives_on(self, chromium):
-        go_on = threading.Event()
-
-        async def work(event):
-            go_on.wait(60)
-
-        served, url = in_this_process(self.machine(work))
-        try:
-            with served:
-                person = Person(chromium.open(url))
-                sees(person, "calm")
-                person.click("begin")
-                expect(person.page.get_by_text("begin has been running")).to_be_visible()
-                person.press("Reset")
-                sees(person, "calm")
-                person.page.close()
-        finally:
-            go_on.set()
-
-
-def test_a_page_that_is_open_is_told_of_the_end(chromium, tmp_path):
-    with serving("explore", "hermes_agent", folder=tmp_path) as explorer:
-        person = Person(chromium.open(explorer.url))
-        sees(person, "idle")
-        person.fire("receive_task")
-        assert explorer.end() == 0
-        expect(person.page.get_by_text("orkeon has ended. This is what was there last.")).to_be_visible()
-        sees(person, "planning")
-
-
-class TestConnection:
-    @pytest.fixture
-    def wire(self, task):
-        made = Wire(urlsplit(task.base).port)
-        yield made
-        made.close()
-
-    def test_it_is_made_again_and_finds_its_machine(self, chromium, task, wire):
-        chromium.allowed += ["WebSocket connection", REFUSED_LOAD]
-        url = task.url.replace(f":{urlsplit(task.base).port}/", f":{wire.port}/")
-        person = Person(chromium.open(url))
-        sees(person, "assigned")
-        person.fire("start_planning")
-        sees(person, "planning")
-        wire.cut()
-        lost = person.page.get_by_text("The connection to Python is lost")
-        expect(lost).to_be_visible()
-        person.click("begin_execution")
-        expect(person.page.get_by_text("Not connected: this was not done.")).to_be_visible()
-        wire.mend()
-        expect(lost).to_be_hidden()
-        sees(person, "planning")
-        person.fire("begin_execution")
-        sees(person, "executing")
-
-    def test_another_server_on_the_port_is_noticed(self, chromium, tmp_path):
-        chromium.allowed += ["WebSocket connection", REFUSED_LOAD]
-        with serving("explore", "hermes_agent", folder=tmp_path) as explorer:
-            person = Person(chromium.open(explorer.url))
-            sees(person, "idle")
-            explorer.close()
-        port = urlsplit(explorer.base).port
-        with serving("explore", "hermes_agent", "--port", str(port), folder=tmp_path) as second:
-            assert urlsplit(second.base).port == port
-            expect(person.page.get_by_text("This address is not valid any more")).to_be_visible()
-            ends(second, person.page)
-
-
 def test_a_journal_of_a_run_is_stepped_through(chromium, tmp_path):
-    from orkeon_transitions import JsonlJournal, TaskExecution
-
     with JsonlJournal(tmp_path / "run.jsonl") as journal:
         for name in ("one", "two"):
             machine = TaskExecution(machine_id=name)
@@ -469,68 +217,3 @@ def test_a_journal_of_a_run_is_stepped_through(chromium, tmp_path):
         person.page.keyboard.press("Home")
         sees(person, "assigned")
         ends(explorer, person.page)
-
-
-SLOW_TOOL = """\
-import time
-from pathlib import Path
-from orkeon_transitions import tool
-
-@tool
-def ponder(text: str) -> str:
-    \"\"\"Thinks until it may go on.\"\"\"
-    while not Path("go").exists():
-        time.sleep(0.02)
-    return "well"
-"""
-PONDERERS = """\
-name: ponderers
-agents:
-  thinker: {role: Thinker, tools: [ponder]}
-tasks:
-  first: {description: Think, agent: thinker}
-  second: {description: Think more, agent: thinker, dependencies: [first]}
-"""
-
-
-class TestWatching:
-    def tasks(self, page):
-        return page.locator(".ork-machines button")
-
-    def test_a_run_is_followed_while_it_goes_on(self, chromium, tmp_path):
-        (tmp_path / "slow.py").write_text(SLOW_TOOL)
-        (tmp_path / "crew.yaml").write_text(PONDERERS)
-        with serving("run", "crew.yaml", "--tools", "slow", "--watch", folder=tmp_path) as explorer:
-            page = chromium.open(explorer.url)
-            person = Person(page)
-            expect(self.tasks(page)).to_have_count(2)
-            sees(person, "tool_calling")
-            expect(page.get_by_label("The crew")).to_contain_text("executing")
-            (tmp_path / "go").touch()
-            expect(page.get_by_label("The crew")).to_contain_text("completed")
-            self.tasks(page).filter(has_text="first").click()
-            sees(person, "completed")
-            person.slider.focus()
-            page.keyboard.press("Home")
-            sees(person, "assigned")
-            explorer.until(b"stays until Ctrl-C")
-            ends(explorer, page)
-
-    def test_the_crew_that_ships(self, chromium, tmp_path):
-        name = "103-ts-codebase-with-fsm"
-        with serving("run", name, "--watch", "--journal", "run.jsonl", folder=tmp_path) as explorer:
-            page = chromium.open(explorer.url)
-            expect(page.get_by_label("The crew")).to_contain_text("completed")
-            expect(self.tasks(page)).to_have_count(7)
-            explorer.until(b"stays until Ctrl-C")
-            ends(explorer, page)
-        lines = [json.loads(line) for line in Path(tmp_path / "run.jsonl").read_text().splitlines()]
-        assert lines
-        with serving("explore", "run.jsonl", folder=tmp_path) as explorer:
-            page = chromium.open(explorer.url)
-            expect(self.tasks(page).first).to_be_visible()
-            person = Person(page)
-            person.slider.focus()
-            page.keyboard.press("Home")
-            expect(person.log.first).to_be_visible()
-            ends(explorer, page)
