@@ -166,8 +166,7 @@ class MachineSession(Session):
             broken = None if trip is None else trip.reason
             machine_id, definition = run.machine.machine_id, self._maker.definition
             moment = Moment.of(definition, run.way, at, machine_id=machine_id, broken=broken)
-            lines = [line for _, line in run.lines]
-        return exported(wanted, moment, lambda: lines)
+        return exported(wanted, moment, run.lines)
 
     def _begin_again(self) -> None:
         """Leaves the machine alone, and whoever is busy with it, and makes a fresh one."""

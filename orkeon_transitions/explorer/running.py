@@ -43,7 +43,6 @@ class Run:
         problem: What a callback raised, or None.
         is_followed: Whether the machine is the user's own.
         lock: Held while the way changes, and by whoever looks at it.
-        lines: The journal's lines, each with the number of steps that had been made when it was written.
     """
 
     def __init__(self, maker: Maker, changed: Callable[[], None], live: Any = None) -> None:
@@ -63,14 +62,24 @@ class Run:
         self.way = Way(first.state, first.visits)
         # The machine after each step, the beginning first.
         self._snapshots = [first]
-        self.lines: list[tuple[int, bytes]] = []
+        # Each fact with the number of steps made by then; None: it had moved before, and begins here.
+        self._told: list[tuple[int, Fact | None, Snapshot]] = []
         if first.ordinal or first.trip or first.state != maker.definition.initial:
-            self.lines.append((0, recording_line(first)))
+            self._told.append((0, None, first))
         self._listen()
 
     def __call__(self, fact: Fact, snapshot: Snapshot) -> None:
         """Takes a fact down; the machine's commit hook."""
         self._take(fact, snapshot)
+
+    def lines(self) -> list[bytes]:
+        """What has happened, as a journal's lines."""
+        with self.lock:
+            told = list(self._told)
+        return [
+            recording_line(snapshot) if fact is None else fact_line(fact, snapshot)
+            for _, fact, snapshot in told
+        ]
 
     def snapshot(self, at: int) -> Snapshot:
         """The machine as it was after so many steps."""
@@ -97,10 +106,10 @@ class Run:
     def _cut(self, before: int, undone: Row) -> None:
         self.way.cut(before)
         del self._snapshots[before + 1 :]
-        self.lines = [entry for entry in self.lines if entry[0] <= before]
+        self._told = [entry for entry in self._told if entry[0] <= before]
         if undone.kind == "degraded" and self.way.drop_last("broken"):
             # The trip and the move that it made are one.
-            self.lines.pop()
+            self._told.pop()
 
     def forget(self) -> None:
         """Follows the machine no more."""
@@ -170,7 +179,7 @@ class Run:
             case BreakerReset():
                 self.way.add(Row("reset", None, state, state, stamp(fact.timestamp)))
                 self._snapshots[-1] = snapshot
-        self.lines.append((self.way.last, fact_line(fact, snapshot)))
+        self._told.append((self.way.last, fact, snapshot))
 
     def _forget_the_oldest(self) -> None:
         """A machine that is followed may run for days."""
@@ -178,8 +187,8 @@ class Run:
             dropped = MOST_STEPS // 2
             self.way.forget(dropped)
             del self._snapshots[:dropped]
-            self.lines = [(max(0, steps - dropped), line) for steps, line in self.lines if steps > dropped]
-            self.lines.insert(0, (0, recording_line(self._snapshots[0])))
+            kept = [(steps - dropped, fact, then) for steps, fact, then in self._told if steps > dropped]
+            self._told = [(0, None, self._snapshots[0]), *kept]
 
     def _refused(self, refusal: Refusal) -> None:
         state = text_of(refusal.state)
