@@ -114,44 +114,52 @@ def carry_out(
     """
     board = Board.of(crew.name, [(task.id, task.agent) for task in crew.tasks.values()])
     deliverables = Deliverables(crew, inputs)
-    error: Exception | None = None
-    with around or nullcontext():
+
+    def announce() -> None:
+        screen.message("interrupted: cancelling the tasks (once more ends the program at once)")
+
+    with Interrupts(announce, lambda: board.result is not None) as interrupts:
+        error: Exception | None = None
+        with around or nullcontext():
+            try:
+                result = _watched(screen, board, start, interrupts)
+            except Exception as raised:
+                if board.result is None:
+                    raise
+                result, error = board.result, raised
+        for line in board.lines.values():
+            if line.is_restored:
+                deliverables.count_earlier(line.task)
+        code = FAILED if error is not None else CODES[result.status]
         try:
-            result = _watched(screen, board, start)
-        except Exception as raised:
-            if board.result is None:
-                raise
-            result, error = board.result, raised
-    for line in board.lines.values():
-        if line.is_restored:
-            deliverables.count_earlier(line.task)
-    code = FAILED if error is not None else CODES[result.status]
-    try:
-        if outputs.as_json:
-            screen.json(result_document(result, deliverables, board))
-        else:
-            show_result(screen, result, deliverables, board)
-    except Mistake as unwritten:  # what the run gave goes into the report all the same
-        screen.say("error", unwritten.message)
-        code = code or FAILED
-    stopped = None if error is None else error_text(error)
-    _write_down(
-        screen,
-        outputs,
-        draw=lambda folder: draw_tasks(screen, folder, result, board),
-        text=lambda drawn: report_text(crew, result, deliverables, board, pictures=drawn, stopped=stopped),
-    )
-    if error is not None and not isinstance(error, OrkeonError):
-        raise error
-    if error is not None:
-        screen.say("error", f"the run was stopped: {error}")
-    is_over = error is None and result.status != "cancelled"
-    if resumable is not None and not is_over and not isinstance(error, StaleMachineError):
-        screen.say(
-            "note",
-            f"{resumable} goes on with it (what was given by --tools, --model and the like is given again)",
+            if outputs.as_json:
+                screen.json(result_document(result, deliverables, board))
+            else:
+                show_result(screen, result, deliverables, board)
+        except Mistake as unwritten:  # what the run gave goes into the report all the same
+            screen.say("error", unwritten.message)
+            code = code or FAILED
+        stopped = None if error is None else error_text(error)
+        _write_down(
+            screen,
+            outputs,
+            draw=lambda folder: draw_tasks(screen, folder, result, board),
+            text=lambda drawn: report_text(
+                crew, result, deliverables, board, pictures=drawn, stopped=stopped
+            ),
         )
-    return code
+        if error is not None and not isinstance(error, OrkeonError):
+            raise error
+        if error is not None:
+            screen.say("error", f"the run was stopped: {error}")
+        is_over = error is None and result.status != "cancelled"
+        if resumable is not None and not is_over and not isinstance(error, StaleMachineError):
+            again = "what was given by --tools, --model and the like is given again"
+            screen.say("note", f"{resumable} goes on with it ({again})")
+        if interrupts.broke_off:
+            screen.finish()
+            interrupts.leave()
+    return INTERRUPTED if interrupts.came_late else code
 
 
 def pairs(texts: tuple[str, ...]) -> dict[str, str]:
@@ -188,10 +196,10 @@ def _write_down(
         screen.hint(f"written down in {path}")
 
 
-def _watched(screen: Screen, board: Board, start: Start) -> CrewResult:
+def _watched(screen: Screen, board: Board, start: Start, interrupts: Interrupts) -> CrewResult:
     """Runs the crew to its end; a run that was interrupted gives what there is of its result."""
 
-    async def run(interrupts: Interrupts) -> CrewResult:
+    async def run() -> CrewResult:
         task = asyncio.create_task(start(board.observer()))
         interrupts.watch(task)
         try:
@@ -201,8 +209,12 @@ def _watched(screen: Screen, board: Board, start: Start) -> CrewResult:
                 raise KeyboardInterrupt from None
             return board.result
 
-    def announce() -> None:
-        screen.message("interrupted: cancelling the tasks (once more ends the program at once)")
-
-    with Interrupts(announce) as interrupts, progress(screen, board):
-        return asyncio.run(run(interrupts))
+    try:
+        with progress(screen, board):
+            return asyncio.run(run())
+    except KeyboardInterrupt:
+        if board.result is None:
+            raise
+        return board.result
+    finally:
+        interrupts.run_is_over()

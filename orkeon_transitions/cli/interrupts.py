@@ -1,5 +1,7 @@
 """Ctrl-C while a crew runs: the first one cancels the tasks, the second one ends the program at once.
 
+Once there is a result, that is written down first, whatever the second one ends.
+
 Where a command only waits for it, as one that serves a page, it is the end that is meant.
 """
 
@@ -11,7 +13,8 @@ import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from orkeon_transitions.cli.app import INTERRUPTED
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ABORTED = b"\norkeon: aborted; what was done until here is in the journal, if one was kept\n"
+WRITES = b"\norkeon: the result is being written down (once more ends the program at once)\n"
 LOOKS_EVERY = 0.1
 SHOW_CURSOR = b"\x1b[?25h"
 
@@ -31,11 +35,19 @@ class Interrupts:
 
     Args:
         on_first: Called once, in the loop, when the first signal arrives; it may say something.
+        has_result: Whether there is a result by now, which would be lost if the program ended at once.
+
+    Attributes:
+        asked: Whether a signal has arrived.
+        broke_off: Whether the loop was left while something in it still went on.
+        came_late: Whether a signal has arrived when the run was over, and all that was left was writing.
     """
 
-    def __init__(self, on_first: Callable[[], None]) -> None:
-        self.asked = False
+    def __init__(self, on_first: Callable[[], None], has_result: Callable[[], bool] = lambda: False) -> None:
+        self.asked = self.broke_off = self.came_late = False
         self._on_first = on_first
+        self._has_result = has_result
+        self._is_over = False
         self._task: asyncio.Task[Any] | None = None
         self._before: dict[int, Any] = {}
 
@@ -55,9 +67,27 @@ class Interrupts:
         if self.asked:
             task.cancel()
 
+    def run_is_over(self) -> None:
+        """Tells that all that is left is to write down what came out."""
+        self._is_over = True
+
+    def leave(self) -> NoReturn:
+        """Ends the program, whatever still goes on in it, once all is written down."""
+        os._exit(INTERRUPTED)
+
     def _heard(self, *_: object) -> None:
-        if self.asked:
+        if self._is_over and not self.came_late:
+            self.came_late = True
+            _say(WRITES)
+        elif self._is_over or (self.asked and (self.broke_off or not self._has_result())):
             _abort()
+        elif self.asked:
+            self.broke_off = True
+            raise KeyboardInterrupt
+        else:
+            self._first()
+
+    def _first(self) -> None:
         self.asked = True
         if self._task is not None:
             self._task.get_loop().call_soon_threadsafe(self._cancel)
@@ -105,6 +135,12 @@ def _listened_to() -> Iterator[int]:
 def _abort() -> None:
     """Ends the program here and now: a tool in a thread of its own could hold up any other way out."""
     if sys.stderr is not None and sys.stderr.isatty():
-        os.write(2, SHOW_CURSOR)
-    os.write(2, ABORTED)
+        _say(SHOW_CURSOR)
+    _say(ABORTED)
     os._exit(INTERRUPTED)
+
+
+def _say(text: bytes) -> None:
+    """Writes at once, past what a stream may be in the middle of; there may be nobody to tell any more."""
+    with suppress(OSError):
+        os.write(2, text)

@@ -76,7 +76,8 @@ def command(
     `src/*/config/`.
 
     Progress goes to standard error, the result to standard output. Ctrl-C cancels the tasks and says what was
-    done; pressed again, it ends the program at once. A journal that cannot be opened is exit code 2; one that
+    done; pressed again, it ends the program at once, or as soon as a result that is there is written down. A
+    journal that cannot be opened is exit code 2; one that
     cannot be written stops the run, exit code 1.
 
     Where a task has humanInput or an agent asks a question, the person at the terminal is asked. Without one,

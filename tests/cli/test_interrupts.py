@@ -40,25 +40,30 @@ sys.exit(main(sys.argv[1:-1]))
 """
 
 
+def wait_for(file, process):
+    """Until the process has made the file."""
+    deadline = time.monotonic() + 30
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 @pytest.fixture
 def started(folder, little_crew):
     """Starts `orkeon` and waits until its second task is at work."""
     processes = []
 
-    def start(*arguments, how="polite"):
+    def start(*arguments, how="polite", program=PROGRAM):
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *arguments, how],
+            [sys.executable, "-c", program, *arguments, how],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=folder,
         )
         processes.append(process)
-        deadline = time.monotonic() + 30
-        while not (folder / "waiting").exists():
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_for(folder / "waiting", process)
         time.sleep(0.1)
         return process
 
@@ -202,3 +207,73 @@ sys.exit(main(["machines"]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+
+
+# The result is there, and the end has not come yet: `closing` waits for something that does not listen,
+# `writing` draws for long.
+AFTER = """\
+import asyncio, sys, time
+from pathlib import Path
+from orkeon_transitions.cli import carrying_out, main
+from orkeon_transitions.crew import Crew
+
+how, run, draw = sys.argv.pop(), Crew.run, carrying_out.draw_tasks
+
+async def closing(self, *arguments, **options):
+    result = await run(self, *arguments, **options)
+    Path("waiting").touch()
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            Path("cancelled").touch()
+            time.sleep(60)
+
+def drawing(*arguments):
+    Path("waiting").touch()
+    for _ in range(40 if how == "writing" else 1200):
+        time.sleep(0.05)
+    return draw(*arguments)
+
+if how == "closing":
+    Crew.run = closing
+else:
+    carrying_out.draw_tasks = drawing
+sys.exit(main(sys.argv[1:]))
+"""
+WRITTEN = ("run", "little.yaml", "--report", "report.md", "--diagrams", "pictures")
+
+
+class TestAfterTheResult:
+    """What a run has given is not lost to an impatient person."""
+
+    def test_a_second_signal_ends_what_the_run_waits_for_and_the_report_is_written(self, started, folder):
+        process = started(*WRITTEN, program=AFTER, how="closing")
+        process.send_signal(signal.SIGINT)
+        wait_for(folder / "cancelled", process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert process.returncode == 130
+        assert "little: completed" in out
+        assert "Traceback" not in err
+        assert "little" in (folder / "report.md").read_text()
+        assert (folder / "pictures" / "look.svg").exists()
+
+    def test_a_signal_while_it_is_written_down_lets_that_end(self, started, folder):
+        process = started(*WRITTEN, program=AFTER, how="writing")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert process.returncode == 130
+        assert "little: completed" in out
+        assert "the result is being written down (once more ends the program at once)" in err
+        assert "Traceback" not in err
+        assert (folder / "report.md").exists()
+
+    def test_once_more_ends_the_program_at_once(self, started, folder):
+        process = started(*WRITTEN, program=AFTER, how="writing for ever")
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=5)
+        assert process.returncode == 130
+        assert "aborted" in err
