@@ -235,7 +235,7 @@ def test_names_that_no_file_can_have_are_bent(orkeon, little_crew, folder):
 
 
 def test_without_graphviz_the_pictures_are_mermaid(orkeon, little_crew, folder, monkeypatch):
-    def nothing_there(*_):
+    def nothing_there(*_, **__):
         raise MissingExtraError("There is no Graphviz.", extra="diagrams")
 
     module = importlib.import_module("orkeon_transitions.diagrams.render")
@@ -273,7 +273,7 @@ def test_the_report_shows_the_pictures_from_where_it_lies(orkeon, little_crew, f
 
 
 def test_a_picture_as_text_is_linked_and_not_shown(orkeon, little_crew, folder, monkeypatch):
-    def nothing_there(*_):
+    def nothing_there(*_, **__):
         raise MissingExtraError("There is no Graphviz.", extra="diagrams")
 
     monkeypatch.setattr(
