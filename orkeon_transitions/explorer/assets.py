@@ -1,8 +1,8 @@
 """The explorer's JavaScript and style sheets, each joined into the one text that a widget and a browser take.
 
 The sources stand in `static/`: `explorer.js` and what it imports from `parts/`, and a style sheet beside each
-part. They are written as they would run in a browser, one module for each concern. Here they are joined, for a
-widget consists of one file; what a part does not export stays its own.
+part. They are written as they would run in a browser, one module for each concern. Here they are joined:
+a widget takes one file. What a part does not export stays its own.
 """
 
 from __future__ import annotations

@@ -95,13 +95,14 @@ function pageOf(page, ui) {
 /** The crew's two pictures, of which one is seen: its tasks, and the machine of the task that is looked at. */
 function tabs(ui) {
   const panes = [crewGraph(ui), stage(ui)];
+  let turned = false; // by hand
   const buttons = ["Tasks", "Machine"].map((text, index) =>
     make("button", {
       type: "button",
       role: "tab",
       id: `${ui.id}-tab-${index}`,
       text,
-      on: { click: () => show(index), keydown: turn },
+      on: { click: () => turn(index), keydown: key },
     }),
   );
   panes.forEach((pane, index) => {
@@ -114,18 +115,23 @@ function tabs(ui) {
       button.tabIndex = index === chosen ? 0 : -1;
       panes[index].hidden = index !== chosen;
     });
-  function turn(event) {
+  function turn(index) {
+    turned = true;
+    show(index);
+  }
+  function key(event) {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     const other = 1 - buttons.indexOf(event.target);
-    show(other);
+    turn(other);
     buttons[other].focus();
   }
-  ui.machineChosen = () => show(1);
+  ui.machineChosen = () => turn(1);
   ui.view.watch(["machines"], () => {
     const chosen = ui.view.get("machines").find(({ selected }) => selected);
     buttons[1].textContent = chosen ? `Machine of ${chosen.label ?? chosen.id}` : "Machine";
   });
-  show(ui.view.get("crew")?.svg ? 0 : 1);
+  // The picture of the tasks is drawn while the page is looked at already.
+  ui.view.watch(["crew"], () => turned || show(ui.view.get("crew")?.svg ? 0 : 1));
   return make(
     "div",
     { class: "ork-tabs" },

@@ -174,6 +174,16 @@ def test_a_crew_without_a_picture_has_its_list(explorer):
     assert page.locator(".ork-machines button").count() == 6
 
 
+def test_the_picture_of_the_tasks_comes_to_the_front_when_it_is_drawn(explorer):
+    shown = explorer(crew() | {"crew": crew()["crew"] | {"svg": None}})
+    shown.show({"crew": crew()["crew"]})
+    tasks = shown.page.get_by_role("tab", name="Tasks")
+    assert tasks.get_attribute("aria-selected") == "true"
+    shown.page.get_by_role("tab", name="Machine of draft").click()
+    shown.show({"crew": crew()["crew"] | {"tokens": 1}})
+    assert tasks.get_attribute("aria-selected") == "false"
+
+
 # ----------------------------------------------------------------------------------------------- problems
 def test_each_problem_has_its_place_its_lines_and_its_hint(explorer):
     shown = explorer(problems())

@@ -129,6 +129,11 @@ def test_a_picture_that_is_still_drawn_says_so(explorer):
     assert part(shown.page, "state-executing").locator(".ork-badge").text_content() == "×2"
 
 
+def test_a_picture_without_words_on_its_arrows_says_where_they_are(explorer):
+    page = explorer(machine() | {"picture": picture("task_execution") | {"wordless": True}}).page
+    assert page.get_by_text("choose a state to read its ways").is_visible()
+
+
 def test_zooming_moving_and_fitting(shown):
     page = shown.page
     whole = seen(page)

@@ -37,14 +37,15 @@ export function stage(ui) {
     "aria-label": "Find a state",
     on: { input: () => list.search(find.value), keydown: findKey },
   });
+  const remark = make("span", { class: "ork-quiet ork-toolbar-words" });
   const toolbar = make(
     "div",
     { class: "ork-toolbar" },
     make("span", { class: "ork-search" }, icon("search"), find),
     listButton,
+    remark,
+    lensTools(ui, drawing, followButton),
   );
-  const tools = lensTools(ui, drawing, followButton);
-  toolbar.append(tools);
   drawing.canvas.append(notice, card.element);
   const body = make("div", { class: "ork-stage-body" }, list.element, drawing.canvas);
   const section = make(
@@ -70,9 +71,12 @@ export function stage(ui) {
   }
 
   function showPicture() {
-    const { svg, drawing: under_way, problem, states } = view.get("picture");
+    const { svg, drawing: under_way, problem, states, wordless } = view.get("picture");
     const shown = drawing.show(svg);
-    tools.hidden = !shown;
+    toolbar.lastChild.hidden = !shown;
+    change(remark, {
+      text: wordless ? "Too large for words on arrows: choose a state to read its ways." : "",
+    });
     const words = problem ?? (svg ? "The diagram is no SVG that can be shown." : null);
     change(notice, {
       text: shown ? "" : under_way ? "The diagram is being drawn …" : (words ?? ""),
