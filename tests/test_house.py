@@ -67,11 +67,13 @@ HEAVY = {
     "IPython",
     "anthropic",
     "anyio",
+    "anywidget",
     "click",
     "graphviz",
     "graphviz_pure",
     "httpx",
     "httpx2",
+    "ipywidgets",
     "matplotlib",
     "mcp",
     "numpy",
@@ -80,7 +82,11 @@ HEAVY = {
     "pygraphviz",
     "rich",
     "sqlalchemy",
+    "starlette",
     "torch",
+    "traitlets",
+    "uvicorn",
+    "websockets",
 }
 
 

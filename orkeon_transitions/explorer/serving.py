@@ -49,7 +49,8 @@ def is_loopback(host: str) -> bool:
 
 def names_of(host: str) -> frozenset[str]:
     """By which names the page may be asked for, served on this host."""
-    return frozenset({*LOOPBACK, host.lower(), socket.gethostname().lower()})
+    names = {*LOOPBACK, host.lower()}
+    return frozenset(names if is_loopback(host) else names | {socket.gethostname().lower()})
 
 
 def address(host: str, port: int, token: str) -> str:
