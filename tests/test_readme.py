@@ -57,7 +57,8 @@ def test_there_are_snippets_and_outputs():
 
 def test_pictures_and_commands_are_there():
     text = README.read_text(encoding="utf-8")
-    for picture in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text) + re.findall(r'src(?:set)?="([^"]+)"', text)
+    for picture in pictures:
         assert (README.parent / picture).is_file(), picture
     commands = re.findall(r"^```sh\n(python3 .*?)\n```", text, re.MULTILINE)
     assert len(commands) == 2
