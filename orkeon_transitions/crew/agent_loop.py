@@ -36,6 +36,7 @@ MOST_CALLS = 32
 TOO_MANY = f"{{:,}} more calls were not looked at: of one answer only the first {MOST_CALLS} are"
 # A plan is noted beside every transition that follows.
 MOST_PLAN = 10_000
+MOST_NAME = 60
 LAST_ROUND = "This is your last round: no tool can be called any more. Answer now, with what you have."
 NOT_RUN = "not run: the work was stopped before"
 
@@ -290,8 +291,7 @@ class _Attempt:
             self._context.usage += Usage(tool_calls=1)
             return True
         if not self._context.is_over:
-            if tool is not None:
-                self._refused = over or _used_up(judged)
+            self._refused = _unknown(call.name) if tool is None else over or _used_up(judged)
             answers.append(self._refusal(call, over or str(result.refusal and result.refusal.message)))
         return False
 
@@ -345,6 +345,12 @@ def _name_of(call: ToolCall) -> str:
     except (TypeError, ValueError, RecursionError):  # nothing that a tool can be called with
         arguments = ""
     return f"{call.name}/{hashlib.sha256(arguments.encode()).hexdigest()[:16]}"
+
+
+def _unknown(name: str) -> str:
+    """Says which tool there is not; models may call one by whole pages."""
+    short = name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
+    return f"the agent has no tool '{short}'"
 
 
 def _used_up(used: TaskExecutionGuardContext) -> str:

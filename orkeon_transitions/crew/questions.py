@@ -268,7 +268,7 @@ def _object(properties: Mapping[str, Schema]) -> Schema:
 def _found(answer: str, key: str) -> dict[str, Any]:
     found = found_object(answer, key)
     if found is None:
-        raise ValueError(f"The answer holds no JSON object with '{key}'. Answer with that object only.")
+        raise ValueError(f"the answer holds no JSON object with '{key}', and should be nothing else")
     return found
 
 

@@ -126,7 +126,14 @@ def test_a_model_that_asks_for_refused_calls_only_is_stopped():
     assert str(result.status) == "failed"
     assert len(model.asked) == 2 * MOST_REFUSED_ROUNDS
     assert "refused tool calls only" in result.error
+    assert result.error.endswith("the agent has no tool 'ghost'")
     assert one_answer_each(model.asked[-1])
+
+
+def test_a_name_that_is_no_name_is_shortened_in_the_error():
+    result = crew_of_one(breaker="maxRetries: 0").run_sync(model=ScriptedModel(calls("ghost " * 10_000)))
+    assert "the agent has no tool 'ghost ghost" in result.error
+    assert len(result.error) < 200
 
 
 # ---- repetition
