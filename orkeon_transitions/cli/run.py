@@ -77,8 +77,7 @@ def command(
 
     Progress goes to standard error, the result to standard output. Ctrl-C cancels the tasks and says what was
     done; pressed again, it ends the program at once, or as soon as a result that is there is written down. A
-    journal that cannot be opened is exit code 2; one that
-    cannot be written stops the run, exit code 1.
+    journal that cannot be opened is exit code 2; one that cannot be written stops the run, exit code 1.
 
     Where a task has humanInput or an agent asks a question, the person at the terminal is asked. Without one,
     or with --no-input, a crew that needs a person's consent is refused, and a question is answered with that.
