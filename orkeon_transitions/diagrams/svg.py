@@ -15,6 +15,10 @@ _OPENING = re.compile(r"<svg\b[^>]*>")
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _TITLED = re.compile(r'(<g id="([^"]*)" class="[^"]*"[^>]*>\s*)<title>[^<]*</title>')
 _SIZE = re.compile(r'<svg width="(?P<width>[\d.]+)[a-z]*" height="(?P<height>[\d.]+)[a-z]*"\s*')
+_GROUND = re.compile(
+    r'<polygon fill="(?P<fill>#\w+)" stroke="none" '
+    r'points="(?P<left>[-\d.]+),(?P<bottom>[-\d.]+) [-\d.]+,(?P<top>[-\d.]+) (?P<right>[-\d.]+),[^"]*"/>'
+)
 _FONT = re.compile(r'font-family="Helvetica[^"]*"')
 _TEXT = re.compile(r"<text (?P<how>[^>]*)>(?P<text>[^<]*)</text>")
 _FONT_SIZE = re.compile(r'font-size="([\d.]+)"')
@@ -41,6 +45,7 @@ def finished_svg(drawn: str, picture: Picture) -> str:
     body = _TITLED.sub(titled, body)
     body = _TEXT.sub(_as_wide_as_laid_out, body)
     body = _FONT.sub('font-family="Helvetica, Arial, sans-serif"', body)
+    body = _GROUND.sub(_as_a_card, body, count=1)
     body = _SIZE.sub(_in_pixels, body, count=1)
     kind = "Plan" if picture.definition is None else "State machine"
     described = ", ".join(filter(None, [f"{kind} {picture.title}", picture.caption, picture.warning]))
@@ -59,6 +64,14 @@ def _as_wide_as_laid_out(found: re.Match[str]) -> str:
     if not width:
         return found[0]
     return f'<text {how} textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs">{found["text"]}</text>'
+
+
+def _as_a_card(found: re.Match[str]) -> str:
+    """The ground with round corners, which looks meant on a dark page."""
+    left, top = float(found["left"]), float(found["top"])
+    width, height = float(found["right"]) - left, float(found["bottom"]) - top
+    place = f'x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}"'
+    return f'<rect class="ground" fill="{found["fill"]}" {place} rx="9"/>'
 
 
 def _in_pixels(found: re.Match[str]) -> str:

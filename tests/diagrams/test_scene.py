@@ -86,6 +86,12 @@ def test_it_has_no_size_no_ground_and_no_heading():
     assert not [part for part in drawn.iter() if part.get("style")]
 
 
+def test_a_picture_by_itself_stands_on_a_card_with_round_corners():
+    drawn = to_svg(ticket())
+    assert '<rect class="ground" fill="#ffffff"' in drawn
+    assert "ground" not in scene(ticket()).svg
+
+
 def test_two_scenes_in_one_page_share_no_id():
     one, other = scene(ticket(), prefix="a-"), scene(ticket(), prefix="b-")
     assert Drawn(one.svg).ids & Drawn(other.svg).ids == set()
