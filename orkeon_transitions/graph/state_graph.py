@@ -259,4 +259,4 @@ class StateGraph(Generic[S]):
             definition = self.definition()
         except GraphDefinitionError:
             return {"text/plain": repr(self)}
-        return {**mimebundle(definition), "text/plain": repr(self)}
+        return dict(mimebundle(definition, text=repr(self)))

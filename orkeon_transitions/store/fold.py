@@ -111,6 +111,14 @@ class Replay:
     _records: Sequence[JournalRecord] = field(default=(), repr=False, compare=False)
     _definition: MachineDefinition | None = field(default=None, repr=False, compare=False)
 
+    def _repr_mimebundle_(self, **_limits: Any) -> dict[str, Any]:
+        """What Jupyter shows: the path that the machine took."""
+        from orkeon_transitions.diagrams import mimebundle  # noqa: PLC0415 (drawing is loaded when needed)
+
+        if self._definition is None:
+            return {"text/plain": repr(self)}
+        return dict(mimebundle(self._definition, trace=self.steps, text=repr(self)))
+
     @property
     def lives(self) -> int:
         """How many machines of this name were recorded, one after another; the rest is told of the last."""

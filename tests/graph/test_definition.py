@@ -182,7 +182,7 @@ def test_graphs_show_themselves_in_jupyter():
     for subject in (graph, graph.compile()):
         shown = subject._repr_mimebundle_(include=None, exclude=None)
         assert "<svg" in shown.get("image/svg+xml", "<svg")
-        assert shown["text/plain"]
+        assert shown["text/plain"] == repr(subject)
 
 
 def test_a_graph_that_cannot_be_drawn_yet_shows_its_name():
