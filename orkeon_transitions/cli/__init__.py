@@ -30,4 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.write(2, b"error: interrupted\n")
         return 130
 
-    return run_application(arguments)
+    code = run_application(arguments)
+    if arguments is None:  # the program ends here
+        from orkeon_transitions.cli.interrupts import only_end
+
+        only_end()
+    return code

@@ -8,6 +8,7 @@ Where a command only waits for it, as one that serves a page, it is the end that
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import signal
 import sys
@@ -123,6 +124,15 @@ class Ending:
 
     def _heard(self, *_: object) -> None:
         self._is_asked = True
+
+
+def only_end() -> None:
+    """Lets a signal only end the program, which has nothing more to do than that."""
+    if threading.current_thread() is threading.main_thread():
+        for number in _listened_to():
+            signal.signal(number, lambda *_: os._exit(INTERRUPTED))
+        # Then the interpreter forgets every handler, and Ctrl-C would kill what has an exit code by now.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def _listened_to() -> Iterator[int]:

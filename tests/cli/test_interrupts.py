@@ -210,9 +210,10 @@ sys.exit(main(["machines"]))
 
 
 # The result is there, and the end has not come yet: `closing` waits for something that does not listen,
-# `writing` draws for long.
+# `writing` draws for long, `ending` is what a program's threads
+# may do, and `going` what its objects may.
 AFTER = """\
-import asyncio, sys, time
+import asyncio, sys, threading, time
 from pathlib import Path
 from orkeon_transitions.cli import carrying_out, main
 from orkeon_transitions.crew import Crew
@@ -229,6 +230,18 @@ async def closing(self, *arguments, **options):
             Path("cancelled").touch()
             time.sleep(60)
 
+def still_there():
+    threading.main_thread().join()  # until all is done, and the program waits for its threads
+    Path("waiting").touch()
+    time.sleep(60)
+
+class Heavy:
+    """Its end takes time when the interpreter takes itself apart."""
+
+    def __del__(self, touch=Path("waiting").touch, sleep=time.sleep):
+        touch()
+        sleep(1)
+
 def drawing(*arguments):
     Path("waiting").touch()
     for _ in range(40 if how == "writing" else 1200):
@@ -237,9 +250,13 @@ def drawing(*arguments):
 
 if how == "closing":
     Crew.run = closing
+elif how == "going":
+    heavy = Heavy()
+elif how == "ending":
+    threading.Thread(target=still_there).start()
 else:
     carrying_out.draw_tasks = drawing
-sys.exit(main(sys.argv[1:]))
+sys.exit(main())
 """
 WRITTEN = ("run", "little.yaml", "--report", "report.md", "--diagrams", "pictures")
 
@@ -267,6 +284,16 @@ class TestAfterTheResult:
         assert "little: completed" in out
         assert "the result is being written down (once more ends the program at once)" in err
         assert "Traceback" not in err
+        assert (folder / "report.md").exists()
+
+    @pytest.mark.parametrize(("how", "code"), [("ending", 130), ("going", 0)])
+    def test_a_signal_while_the_program_ends_is_no_traceback(self, started, folder, how, code):
+        process = started(*WRITTEN, program=AFTER, how=how)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert process.returncode == code
+        assert "little: completed" in out
+        assert "KeyboardInterrupt" not in err
         assert (folder / "report.md").exists()
 
     def test_once_more_ends_the_program_at_once(self, started, folder):
