@@ -266,7 +266,9 @@ def _has_begun(run_id):
 
 @pytest.mark.parametrize("name", ["", "x" * 300])
 def test_a_run_with_a_name_that_is_none_is_refused_before_anything_is_written(orkeon, tmp_path, name):
-    done = orkeon("run", "103-ts-codebase-with-fsm", "--run-id", name, "--store", f"sqlite:///{tmp_path}/r.db")
+    done = orkeon(
+        "run", "103-ts-codebase-with-fsm", "--run-id", name, "--store", f"sqlite:///{tmp_path}/r.db"
+    )
     assert done.code == 2
     assert done.err.startswith("error: a run's name")
     assert not (tmp_path / "r.db").exists()
