@@ -210,8 +210,7 @@ sys.exit(main(["machines"]))
 
 
 # The result is there, and the end has not come yet: `closing` waits for something that does not listen,
-# `writing` draws for long, `ending` is what a program's threads
-# may do, and `going` what its objects may.
+# `writing` draws for long, `ending` is what a program's threads may do, and `going` what its objects may.
 AFTER = """\
 import asyncio, sys, threading, time
 from pathlib import Path
@@ -235,9 +234,7 @@ def still_there():
     Path("waiting").touch()
     time.sleep(60)
 
-class Heavy:
-    """Its end takes time when the interpreter takes itself apart."""
-
+class Heavy:  # when the interpreter takes itself apart
     def __del__(self, touch=Path("waiting").touch, sleep=time.sleep):
         touch()
         sleep(1)
