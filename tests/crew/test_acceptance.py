@@ -24,7 +24,7 @@ def test_what_is_wrong_is_told_to_the_agent():
     assert path_of(result) == ["executing", *BACK, "validating", "completed"]
     assert (result.output, result.attempts, result.error) == ("this will do", 1, None)
     assert model.asked[1][-1].content == (
-        "The output was not accepted:\n- it has 1 words, and needs at least 3\n"
+        "The output was not accepted:\n- it has 1 word, and needs at least 3\n"
         "- it must not have 'no' in it\nAnswer again, with the whole output."
     )
 
@@ -35,7 +35,7 @@ def test_within_its_limit_and_then_the_task_fails_and_keeps_the_output():
     result = crew.run_sync(model=model).tasks["t"]
     assert path_of(result) == ["executing", *BACK, *BACK, "validating", "failed"]
     assert (str(result.status), result.output, len(model.asked)) == ("failed", "three", 3)
-    assert result.error == "the output was not accepted: it has 1 words, and needs at least 3"
+    assert result.error == "the output was not accepted: it has 1 word, and needs at least 3"
 
 
 def test_an_output_of_ten_megabytes_is_sent_back():
@@ -68,7 +68,7 @@ def test_all_levels_count_and_function_executors_are_held_to_them():
     assert result.output == "b b"
     assert [text and text.splitlines()[1] for text in told] == [
         None,
-        "- it has 1 words, and needs at least 2",
+        "- it has 1 word, and needs at least 2",
         "- it must match /b/",
         "- the check 'f' does not accept it",
     ]

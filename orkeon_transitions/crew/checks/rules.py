@@ -82,7 +82,7 @@ def longest_allowed(rules: Sequence[Rule]) -> int:
 def plain_problems(rule: Rule, text: str) -> Iterator[str]:
     """What is wrong with a text as far as counting and looking for words can tell."""
     if rule.min_length is not None and len(text) < rule.min_length:
-        yield f"it has {len(text):,} characters, and needs at least {rule.min_length:,}"
+        yield f"it has {counted(len(text), 'character')}, and needs at least {rule.min_length:,}"
     if rule.min_words is not None or rule.max_words is not None:
         yield from _word_count(rule, len(text.split()))
     for word in rule.required_words:
@@ -98,11 +98,16 @@ def plain_problems(rule: Rule, text: str) -> Iterator[str]:
             yield f"it must be one JSON text and nothing else: {error}"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 word`, `2,000 words`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _word_count(rule: Rule, words: int) -> Iterator[str]:
     if rule.min_words is not None and words < rule.min_words:
-        yield f"it has {words:,} words, and needs at least {rule.min_words:,}"
+        yield f"it has {counted(words, 'word')}, and needs at least {rule.min_words:,}"
     if rule.max_words is not None and words > rule.max_words:
-        yield f"it has {words:,} words, and may have at most {rule.max_words:,}"
+        yield f"it has {counted(words, 'word')}, and may have at most {rule.max_words:,}"
 
 
 def _has(text: str, words: str) -> bool:

@@ -42,6 +42,8 @@ _KINDS: tuple[tuple[type[Exception], str, float | None], ...] = (
     (errors.ModelAPIError, "answered with something that is no answer of a model", SOON),
     (errors.ContentFilterError, "was kept from answering by its provider's content filter", None),
     (errors.UnexpectedModelBehavior, "answered with something that is no answer of a model", SOON),
+    # The library looks for what has to be there, such as the first of the choices.
+    (LookupError, "answered with something that is no answer of a model", SOON),
 )
 
 

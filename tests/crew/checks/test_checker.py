@@ -65,7 +65,7 @@ def test_what_costs_more_is_only_asked_where_nothing_else_is_wrong():
     found = {
         text: problems(text, *rules, judge=judge, functions={"f": function}) for text in ("a", "abc", "abcd")
     }
-    assert found["a"] == ["it has 1 characters, and needs at least 2"]
+    assert found["a"] == ["it has 1 character, and needs at least 2"]
     assert found["abc"] == ["the check 'f' does not accept it"]
     assert found["abcd"] == ["boring"]
     assert called == ["f", "f", "is it nice?"]

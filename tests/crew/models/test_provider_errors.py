@@ -47,6 +47,11 @@ def trouble(answer, **settings):
         (Raw(b"[]"), "something that is no answer of a model", 0.5),
         (Raw(b"\xff\xfe\x00"), "something that is no answer of a model", 0.5),
         (Raw(b'{"choices": []}'), "something that is no answer of a model", 0.5),
+        (
+            Raw(b'{"id": "x", "object": "chat.completion", "created": 1, "model": "x", "choices": []}'),
+            "something that is no answer of a model",
+            0.5,
+        ),
         (Raw(b'{"choices": [{"message": 5}]}'), "something that is no answer of a model", 0.5),
         (Cut(), "broke the connection off", 0.5),
     ],
