@@ -11,6 +11,7 @@ from orkeon_transitions.crew.config import AgentConfig, CrewConfig, TaskConfig
 from orkeon_transitions.crew.executors import TaskContext
 
 EMPTY_OUTPUT = "The output was empty. Answer with the expected output."
+CUT_OUTPUT = "it was cut off where the model may write no more (maxTokens, or its own bound): be shorter"
 
 
 @dataclass(slots=True)
@@ -42,6 +43,8 @@ class Acceptance:
             CircuitBrokenError: The breaker has tripped meanwhile.
             StateLeftError: The state was left meanwhile.
         """
+        if context.is_cut:
+            return [CUT_OUTPUT]
         if self._last is None or self._last[0] != output:
             work = context.attempted(self.checker.problems, output, self.rules, self.judge)
             found: list[str] = await context.machine.during(work, done=None, failed="fail")

@@ -190,6 +190,7 @@ class _Attempt:
         reply = self._bounded(await asked(self._model, context, context.messages, tools))
         context.messages.append(Message("assistant", reply.text, reply.tool_calls, native=reply.native))
         context.partial = reply.text or context.partial
+        context.is_cut = reply.is_cut
         return reply
 
     def _bounded(self, reply: ModelReply) -> ModelReply:

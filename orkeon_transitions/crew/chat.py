@@ -84,12 +84,14 @@ class ModelReply:
         tool_calls: What it wants to have called.
         usage: What it took.
         native: As for `Message`.
+        is_cut: Whether the text ends where the model may write no more, and not where it was at its end.
     """
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     native: Any = field(default=None, compare=False, repr=False)
+    is_cut: bool = False
 
 
 @runtime_checkable

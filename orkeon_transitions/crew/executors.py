@@ -38,6 +38,7 @@ class TaskContext:
         attempt: Counted from 1, also across the machines that the graph process makes for a task.
         feedback: What was wrong with the last output, or None.
         partial: The output so far; what remains if the task is stopped.
+        is_cut: Whether the last answer ends where the model may write no more.
         usage: What was spent on the task so far.
         failure: What the work raised in this attempt, or None.
         messages: The conversation, where there is one.
@@ -67,6 +68,7 @@ class TaskContext:
     attempt: int = 0
     feedback: str | None = None
     partial: str = ""
+    is_cut: bool = False
     usage: Usage = field(default_factory=Usage)
     failure: str | None = None
     messages: list[Message] = field(default_factory=list)

@@ -68,6 +68,22 @@ def test_an_empty_answer_is_sent_back_within_the_limit(empty):
     assert "The output was empty" in model.asked[-1][-1].content
 
 
+# ---- answers that are not at their end
+def test_an_answer_that_was_cut_off_is_sent_back_within_the_limit():
+    cut, whole = ModelReply("Once upon a", is_cut=True), ModelReply("Once.")
+    model, result = attempt(cut, whole, breaker="maxRetries: 0, maxValidationRetries: 2")
+    assert path_of(result) == [*["executing", "validating"] * 2, "completed"]
+    assert result.output == "Once."
+    assert "cut off where the model may write no more (maxTokens" in model.asked[-1][-1].content
+
+
+def test_answers_that_are_always_cut_off_fail_and_what_there_is_of_them_is_kept():
+    cut = ModelReply("Once upon a", is_cut=True)
+    _, result = attempt(cut, breaker="maxRetries: 0, maxValidationRetries: 1")
+    assert (str(result.status), result.output) == ("failed", "Once upon a")
+    assert result.error.startswith("the output was not accepted: it was cut off where the model may write")
+
+
 # ---- endless loops of tools
 def test_the_same_call_for_ever_is_a_repetition():
     _, result = attempt(calls(("note", {"text": "a"})))

@@ -142,7 +142,7 @@ class ProviderModel:
             )
         usd = _price(self._model, self._settings, counted) or 0.0
         usage = Usage(1, counted.input_tokens, counted.output_tokens, usd=usd)
-        return ModelReply(text, calls, usage, response)
+        return ModelReply(text, calls, usage, response, is_cut=response.finish_reason == "length")
 
     def _parameters(self, tools: Sequence[ToolSpec]) -> ModelRequestParameters:
         functions = [

@@ -104,6 +104,12 @@ def test_tokens_that_a_server_does_not_count_are_estimated():
     assert reply.usage.input_tokens >= 5
 
 
+@pytest.mark.parametrize(("finish", "is_cut"), [("length", True), ("stop", False)])
+def test_an_answer_that_was_cut_off_says_so(finish, is_cut):
+    reply, _ = asked(says("Once upon a", finish=finish))
+    assert reply.is_cut is is_cut
+
+
 def test_a_price_makes_dollars():
     usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
     reply, _ = asked(says("x", usage=usage), price=Price(2, 10))
