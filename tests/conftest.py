@@ -1,6 +1,7 @@
 """Settings that hold for all tests, and the PostgreSQL server that some of them use."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,23 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     engine_option.pytest_configure(config)
+    _hear_signals()
+
+
+def _hear_signals():
+    """What is ignored here would be ignored by each program that a test starts.
+
+    Under `nohup` that is SIGHUP, in a script's background SIGINT, too. One that has a handler is as it is by
+    default in a new program.
+    """
+    for name, handler in (("SIGHUP", _pass_over), ("SIGINT", signal.default_int_handler)):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _pass_over(number, frame):
+    """What `nohup` asks for, but for this process alone."""
 
 
 def pytest_report_header(config):
