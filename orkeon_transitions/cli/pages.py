@@ -96,7 +96,7 @@ def check_extra() -> None:
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise MissingExtraError(f"The explorer's page needs {' and '.join(missing)}.", extra="explore")
+        raise MissingExtraError(f"The explorer's page needs {', '.join(missing)}.", extra="explore")
 
 
 @contextmanager

@@ -46,7 +46,7 @@ PAUSE = 0.05
 LONGEST_LOOK = 1.0
 Machine = StateMachine[Any, Any] | AsyncStateMachine[Any, Any]
 YOURS = "This is your own machine: what is fired here is fired there"
-COPY = "A copy: your own machine stands where it was when you went back"
+COPY = "This is a copy (a notebook has it as view.machine): your own machine stands where it was"
 
 
 class MachineSession(Session):
@@ -296,16 +296,17 @@ class MachineSession(Session):
         self._look_again()
 
     def _title(self) -> dict[str, Any]:
-        definition, is_copy = self._maker.definition, isinstance(self._maker, LiveMaker)
-        note = definition.description
-        if is_copy:
-            note = YOURS if self._run.is_followed else COPY
+        definition, note = self._maker.definition, self._maker.definition.description
+        is_copy = isinstance(self._maker, LiveMaker) and not self._run.is_followed
+        if isinstance(self._maker, LiveMaker):
+            note = COPY if is_copy else YOURS
         return {
             "name": definition.name,
             "machine_id": self.machine.machine_id,
             "kind": self._maker.kind,
             "source": self._source,
             "note": note,
+            "is_copy": is_copy,
         }
 
     async def _seen(self, run: Run) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def empty_traits() -> dict[str, Any]:
     """Each trait as it is where there is nothing to show."""
     return {
         "page": "loading",
-        "title": {"name": "", "machine_id": None, "kind": "", "source": None, "note": None},
+        "title": {"name": "", "machine_id": None, "kind": "", "source": None, "note": None, "is_copy": False},
         "picture": {"svg": None, "drawing": False, "problem": None, "states": [], "arrows": []},
         "now": {
             "state": None,

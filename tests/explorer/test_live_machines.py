@@ -85,11 +85,13 @@ def test_undo_goes_on_with_a_copy_and_leaves_the_machine_alone():
     fsm = light()
     with opened(fsm) as session:
         assert "your own machine" in session.view()["title"]["note"]
+        assert session.view()["title"]["is_copy"] is False
         session.act({"do": "set", "field": "is_on", "value": True})
         fired(session, "press", "break_it")
         session.act({"do": "undo"})
         assert session.view()["now"]["state"] == "green"
-        assert session.view()["title"]["note"].startswith("A copy")
+        assert session.view()["title"]["note"].startswith("This is a copy")
+        assert session.view()["title"]["is_copy"] is True
         fired(session, "press")
         assert session.machine.state is Light.RED
         assert fsm.state is Light.OFF

@@ -30,6 +30,7 @@ def test_a_refused_trigger_says_why_on_hover_and_on_focus_and_can_be_tried(shown
     assert refused.get_attribute("aria-disabled") == "true"
     refused.hover()
     assert WHY in page.get_by_role("tooltip").text_content()
+    assert "Click to try it all the same" in page.get_by_role("tooltip").text_content()
     page.mouse.move(5, 5)
     page.get_by_role("tooltip").wait_for(state="hidden")
     button(page, "Reset").focus()
@@ -57,6 +58,15 @@ def test_the_tooltip_stays_while_the_pointer_is_on_it(shown):
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 3)
     page.wait_for_timeout(350)
     assert tip.is_visible()
+
+
+def test_the_reason_covers_no_other_trigger_where_there_is_room(shown):
+    page = shown.page
+    button(page, "request_tool_call").hover()
+    tip = page.get_by_role("tooltip")
+    tip.wait_for()
+    box, panel = tip.bounding_box(), page.locator(".ork-triggers").first.bounding_box()
+    assert box["x"] + box["width"] < panel["x"]
 
 
 def test_without_a_pointer_the_reason_stands_there(explorer):

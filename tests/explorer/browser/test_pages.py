@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.explorer.browser.views import PAGES, crew, empty, failing, journal, machine, problems
+from tests.explorer.browser.views import PAGES, crew, empty, failing, journal, machine, problems, title
 
 
 def button(page, name):
@@ -89,6 +89,17 @@ def test_an_answer_that_is_no_is_told_until_the_next_step(explorer):
     assert shown.page.get_by_text("once more").count() == 0
 
 
+def test_that_it_goes_on_with_a_copy_is_told_where_it_is_seen(explorer):
+    words = "This is a copy: your own machine stands where it was"
+    shown = explorer(machine() | {"title": title("task", note="Yours")})
+    assert shown.page.locator(".ork-notices").is_hidden()
+    shown.show({"title": title("task", note=words, is_copy=True)})
+    shown.page.locator(".ork-notices").get_by_text(words).wait_for()
+    assert shown.page.get_by_text(words).count() == 1
+    shown.show({"title": title("task", note="Yours")})
+    shown.page.locator(".ork-notices").wait_for(state="hidden")
+
+
 def test_a_lost_connection_is_told(explorer):
     shown = explorer(machine())
     shown.show({"connection": "waiting"})
@@ -126,6 +137,8 @@ def test_a_crew_shows_its_tasks_and_its_figures(explorer):
         in cards.nth(3).text_content()
     )
     assert cards.nth(3).get_attribute("aria-pressed") == "true"
+    assert "Visits of executing: 6 of 20" in cards.nth(3).text_content()
+    assert "12,950 tokens · 8 ms" in cards.nth(2).text_content()
     assert page.get_by_text("2 of 6 completed").is_visible()
     figures = page.locator(".ork-stats").text_content()
     assert "Tokens17,230" in figures

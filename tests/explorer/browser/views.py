@@ -19,8 +19,9 @@ NOTHING_CAN = {
 WHY = "refused by guard 'can_call_tool' (needed: Tool call within the round's budget and tool is registered)"
 
 
-def title(name, kind="", machine_id=None, source=None, note=None):
-    return {"name": name, "machine_id": machine_id, "kind": kind, "source": source, "note": note}
+def title(name, kind="", machine_id=None, source=None, note=None, *, is_copy=False):
+    said = {"note": note, "is_copy": is_copy}
+    return {"name": name, "machine_id": machine_id, "kind": kind, "source": source} | said
 
 
 def empty(page):
@@ -303,11 +304,14 @@ def crew():
     """A crew at work: two tasks done, one degraded, one under way, one waiting."""
     view = machine()
 
+    def visited(times):
+        return gauge("max_state_visits", "Visits of executing", times, 20)
+
     def task(name, status, state, **more):
         return {
             "id": name, "label": name, "state": state, "status": status, "anomalies": 0,
             "agent": "researcher", "tool_calls": 3, "tool_budget": 10, "tokens": 2140, "seconds": 12.4,
-            "selected": False, "gauge": 0.3,
+            "selected": False, "gauge": visited(6),
         } | more  # fmt: skip
 
     drawn = picture_of(load_definition(CREW_YAML))
@@ -318,10 +322,10 @@ def crew():
         "form": {"kind": "none", "fields": []},
         "machines": [
             task("collect", "completed", "completed"),
-            task("read", "degraded", "degraded", gauge=1.0, agent="reader"),
-            task("compare", "completed", "completed", tokens=12_950, gauge=0.8),
+            task("read", "degraded", "degraded", gauge=visited(20), agent="reader"),
+            task("compare", "completed", "completed", tokens=12_950, seconds=0.008, gauge=visited(16)),
             task("draft", "in_progress", "executing", agent="writer with a rather long name", selected=True),
-            task("review", "pending", "assigned", tool_calls=0, tokens=0, seconds=None, gauge=0),
+            task("review", "pending", "assigned", tool_calls=0, tokens=0, seconds=None, gauge=visited(0)),
             task("publish", "failed", "failed", agent="editor"),
         ],
         "crew": {

@@ -26,11 +26,13 @@ export function header(ui) {
   const saving = make("span", { class: "ork-group", role: "group", "aria-label": "Export" }, ...exports);
   const actions = make("div", { class: "ork-actions" }, reload, undo, reset, saving);
   view.watch(["title", "page"], () => {
-    const { name: title, machine_id, kind, source, note } = view.get("title");
+    const { name: title, machine_id, kind, source, note, is_copy } = view.get("title");
     change(name, { text: title || "Explorer" });
     const parts = [kind, machine_id && machine_id !== title ? machine_id : null, fileName(source)];
     change(words, { text: parts.filter(Boolean).join(" · "), title: source });
-    change(remark, { text: note ?? "", hidden: !note });
+    // That it is a copy must not be overlooked: `notices` says it.
+    const said = is_copy ? "" : (note ?? "");
+    change(remark, { text: said, hidden: !said });
   });
   view.watch(["can", "page"], () => {
     const can = view.get("can");

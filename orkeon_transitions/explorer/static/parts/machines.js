@@ -2,7 +2,7 @@
 
 import { change, following, make, roving } from "./dom.js";
 import { cardOf } from "./panel.js";
-import { counted, duration, plainNumber } from "./words.js";
+import { counted, duration, plainNumber, took } from "./words.js";
 
 const MOODS = {
   completed: "good",
@@ -48,12 +48,14 @@ export function machines(ui) {
     const state = make("span", { class: "ork-machine-state" });
     const facts = make("span", { class: "ork-quiet" });
     const words = make("span", { class: "ork-quiet ork-one-line" });
+    const limit = make("span", { class: "ork-quiet ork-limit" });
     const bar = make("span", { class: "ork-bar", "aria-hidden": "true" }, make("span"));
     const click = () => {
       view.send("select", { machine: id });
       ui.machineChosen?.();
     };
-    const button = make("button", { type: "button", on: { click } }, name, status, state, facts, words, bar);
+    const parts = [name, status, state, facts, words, limit, bar];
+    const button = make("button", { type: "button", on: { click } }, ...parts);
     const update = (one) => {
       change(button, {
         "aria-pressed": String(Boolean(one.selected)),
@@ -65,9 +67,10 @@ export function machines(ui) {
       change(words, { text: one.words ?? "", hidden: !one.words });
       change(facts, { text: factsOf(one).join(" · ") });
       const part = partOf(one.gauge);
-      const used = one.gauge?.label ? `${one.gauge.label}: ${one.gauge.words}` : null;
+      // Of all its limits the one that is nearest: without its name nobody knows what the bar is of.
+      const used = one.gauge?.label ? `${one.gauge.label}: ${one.gauge.words}` : "";
+      change(limit, { text: used, hidden: !used });
       change(bar, {
-        title: used,
         hidden: part === null,
         "data-kind": part >= 1 ? "broken" : part >= 0.75 ? "near" : null,
       });
@@ -87,16 +90,14 @@ function factsOf({ agent, attempt, tool_calls, tool_budget, tokens, seconds, ano
         : counted(tool_calls, "tool call")
       : null,
     tokens ? counted(tokens, "token") : null,
-    seconds ? duration(seconds) : null,
+    seconds ? took(seconds) : null,
     anomalies ? counted(anomalies, "anomaly") : null,
   ].filter(Boolean);
 }
 
-/** What part of its budget is used: a number from 0 to 1, or a limit with `used` and `allowed`. */
+/** What part of its budget is used, from 0 to 1; null where there is no limit. */
 function partOf(gauge) {
-  if (gauge == null) return null;
-  const part = typeof gauge === "number" ? gauge : gauge.allowed ? gauge.used / gauge.allowed : null;
-  return part === null ? null : Math.max(0, Math.min(1, part));
+  return gauge?.allowed ? Math.max(0, Math.min(1, gauge.used / gauge.allowed)) : null;
 }
 
 /** The figures of a whole crew. */
@@ -125,12 +126,12 @@ export function crewBar(ui) {
     const crew = view.get("crew");
     card.hidden = !crew;
     if (!crew) return;
-    const since = crew.running ? (performance.now() - arrived) / 1000 : 0;
+    const gone = crew.seconds + (crew.running ? (performance.now() - arrived) / 1000 : 0);
     change(status, { text: crew.status, "data-kind": moodOf(crew.status) });
     change(summary, { text: crew.summary ?? "", title: crew.summary, hidden: !crew.summary });
     const stats = [
       ["Process", crew.process],
-      ["Time", crew.seconds == null ? null : duration(Math.floor(crew.seconds + since))],
+      ["Time", crew.seconds == null ? null : crew.running ? duration(Math.floor(gone)) : took(gone)],
       ["Tokens", crew.tokens == null ? null : plainNumber(crew.tokens)],
       ["Requests", crew.requests == null ? null : plainNumber(crew.requests)],
       [

@@ -9,17 +9,18 @@ const HANGS = 8000;
 export function notices(ui) {
   const { view } = ui;
   const area = make("div", { class: "ork-notices" });
-  const [lost, answer, problem, busy] = Array.from({ length: 4 }, () => make("div", { hidden: true }));
+  const [lost, answer, problem, busy, copy] = Array.from({ length: 5 }, () => make("div", { hidden: true }));
   change(lost, { role: "alert" });
   change(answer, { role: "alert" });
   change(problem, { role: "alert" });
   change(busy, { role: "status" });
+  change(copy, { role: "status" });
   const strange = make("details", {
     class: "ork-notice ork-anomalies",
     "data-kind": "warning",
     hidden: true,
   });
-  area.append(lost, answer, problem, busy, strange);
+  area.append(lost, answer, problem, busy, copy, strange);
 
   view.watch(["connection", "connection_why"], () => {
     const state = view.get("connection");
@@ -38,6 +39,10 @@ export function notices(ui) {
   view.watch(["now"], () => {
     const { problem: found } = view.get("now");
     notice(problem, found && { kind: "bad", sign: "warning", title: found.title, words: found.text });
+  });
+  view.watch(["title"], () => {
+    const { is_copy, note } = view.get("title");
+    notice(copy, is_copy ? { kind: "info", sign: "undo", words: note } : null);
   });
   view.watch(["anomalies"], drawAnomalies);
   watchBusy();

@@ -20,28 +20,37 @@ export class Tooltip {
   }
 
   /** Shows `words()` at the element whenever it has the pointer or the focus; an empty text shows nothing. */
-  attach(element, words) {
+  attach(element, words, { beside = false } = {}) {
+    const show = () => this.show(element, words(), element.getBoundingClientRect(), { beside });
     element.addEventListener("pointerenter", (event) => {
-      if (event.pointerType !== "touch") this.#later(element, words);
+      if (event.pointerType !== "touch") this.#later(show);
     });
     element.addEventListener("pointerleave", () => this.#later(null));
-    element.addEventListener("focus", () => element.matches(":focus-visible") && this.show(element, words()));
+    element.addEventListener("focus", () => element.matches(":focus-visible") && show());
     element.addEventListener("blur", () => this.hide());
     element.addEventListener("click", () => this.hide());
   }
 
-  /** Shows a text at an element, or at a place of it: `at` is a rectangle in the window. */
-  show(element, text, at = element.getBoundingClientRect()) {
+  /**
+   * Shows a text at an element, or at a place of it: `at` is a rectangle in the window. It stands above or below,
+   * or `beside` it on the left if there is room, where it covers no other element of a list.
+   */
+  show(element, text, at = element.getBoundingClientRect(), { beside = false } = {}) {
     clearTimeout(this.#timer);
     if (!text || !element.isConnected) return this.hide();
     this.#target = element;
     this.#words.textContent = text;
     this.#words.showPopover?.();
     const { offsetWidth: width, offsetHeight: height } = this.#words;
-    const left = Math.max(8, Math.min(at.left + at.width / 2 - width / 2, innerWidth - width - 8));
-    const above = at.top - height - 8;
+    const within = (place, size, whole) => Math.max(8, Math.min(place, whole - size - 8));
+    let left = within(at.left + at.width / 2 - width / 2, width, innerWidth);
+    let top = at.top - height - 8 >= 8 ? at.top - height - 8 : at.bottom + 8;
+    if (beside && at.left - width - 10 >= 8) {
+      left = at.left - width - 10;
+      top = within(at.top + at.height / 2 - height / 2, height, innerHeight);
+    }
     this.#words.style.left = `${left}px`;
-    this.#words.style.top = `${above >= 8 ? above : at.bottom + 8}px`;
+    this.#words.style.top = `${top}px`;
   }
 
   hide() {
@@ -50,8 +59,8 @@ export class Tooltip {
     this.#words.hidePopover?.();
   }
 
-  #later(element, words) {
+  #later(show) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => (element ? this.show(element, words()) : this.hide()), PATIENCE);
+    this.#timer = setTimeout(() => (show ? show() : this.hide()), PATIENCE);
   }
 }

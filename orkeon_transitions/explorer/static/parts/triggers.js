@@ -4,6 +4,7 @@
 import { change, following, icon, make, unseen } from "./dom.js";
 import { cardOf } from "./panel.js";
 
+const TRY = "Click to try it all the same.";
 const FEW = 16; // triggers without a row here that are shown at once
 
 const KINDS = {
@@ -89,7 +90,9 @@ export function triggers(ui) {
       kind,
       target,
     );
-    ui.tooltip.attach(button, () => [now.why, now.description].filter(Boolean).join("\n"));
+    const invitation = () => (now.permitted || !view.get("can").fire ? null : TRY);
+    const told = () => [now.why, now.description, invitation()].filter(Boolean).join("\n");
+    ui.tooltip.attach(button, told, { beside: true });
     const update = (trigger) => {
       now = trigger;
       const { busy } = view.get("now");
@@ -113,11 +116,9 @@ export function triggers(ui) {
         hidden: trigger.elsewhere,
       });
       const reason = trigger.permitted ? null : trigger.why;
-      change(why, {
-        text: [ways.length ? `Leads to ${ways.join(" or ")}.` : null, reason, trigger.description]
-          .filter(Boolean)
-          .join(" "),
-      });
+      const leads = ways.length ? `Leads to ${ways.join(" or ")}.` : null;
+      const spoken = [leads, reason, trigger.description, invitation()];
+      change(why, { text: spoken.filter(Boolean).join(" ") });
       change(button, { "data-why": reason });
     };
     return [make("li", {}, button, why), update];

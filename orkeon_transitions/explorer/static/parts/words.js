@@ -11,6 +11,11 @@ export function duration(seconds) {
   return rest ? `${minutes}:${two(rest)} min` : `${minutes} min`;
 }
 
+/** A time that is over: what took less than a second is told in milliseconds, as in the terminal. */
+export function took(seconds) {
+  return seconds < 1 ? `${Math.max(1, Math.round(1000 * seconds))} ms` : duration(seconds);
+}
+
 export function amount(value, unit) {
   if (unit === "s") return duration(value);
   return unit ? `${plainNumber(value)} ${unit}` : plainNumber(value);
