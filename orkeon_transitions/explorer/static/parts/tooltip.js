@@ -8,6 +8,7 @@ const PATIENCE = 150; // milliseconds
 export class Tooltip {
   #words = make("div", { class: "ork-tooltip", role: "tooltip", popover: "manual" });
   #target = null;
+  #place = () => {};
   #timer = null;
 
   constructor(root) {
@@ -15,13 +16,14 @@ export class Tooltip {
     root.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.#target) this.hide();
     });
+    root.addEventListener("scroll", () => this.#target && this.#place(), { capture: true, passive: true });
     this.#words.addEventListener("pointerenter", () => clearTimeout(this.#timer));
     this.#words.addEventListener("pointerleave", () => this.#later(null));
   }
 
   /** Shows `words()` at the element whenever it has the pointer or the focus; an empty text shows nothing. */
-  attach(element, words, { beside = false } = {}) {
-    const show = () => this.show(element, words(), element.getBoundingClientRect(), { beside });
+  attach(element, words, { beside = () => false } = {}) {
+    const show = () => this.show(element, words(), null, beside());
     element.addEventListener("pointerenter", (event) => {
       if (event.pointerType !== "touch") this.#later(show);
     });
@@ -33,14 +35,19 @@ export class Tooltip {
 
   /**
    * Shows a text at an element, or at a place of it: `at` is a rectangle in the window. It stands above or below,
-   * or `beside` it on the left if there is room, where it covers no other element of a list.
+   * or `beside` it on the left if there is room, where it covers nothing else of a list.
    */
-  show(element, text, at = element.getBoundingClientRect(), { beside = false } = {}) {
+  show(element, text, at = null, beside = false) {
     clearTimeout(this.#timer);
     if (!text || !element.isConnected) return this.hide();
     this.#target = element;
     this.#words.textContent = text;
     this.#words.showPopover?.();
+    this.#place = () => this.#stand(at ?? element.getBoundingClientRect(), beside);
+    this.#place();
+  }
+
+  #stand(at, beside) {
     const { offsetWidth: width, offsetHeight: height } = this.#words;
     const within = (place, size, whole) => Math.max(8, Math.min(place, whole - size - 8));
     let left = within(at.left + at.width / 2 - width / 2, width, innerWidth);

@@ -92,7 +92,7 @@ export function triggers(ui) {
     );
     const invitation = () => (now.permitted || !view.get("can").fire ? null : TRY);
     const told = () => [now.why, now.description, invitation()].filter(Boolean).join("\n");
-    ui.tooltip.attach(button, told, { beside: true });
+    ui.tooltip.attach(button, told, { beside: () => !button.closest(".ork-small") });
     const update = (trigger) => {
       now = trigger;
       const { busy } = view.get("now");
