@@ -4,7 +4,7 @@
 // one file, and the server gives browsers the same one. So each top-level name is used once, imports name what
 // they want, and only this module has a default export.
 
-import { make, unseen } from "./parts/dom.js";
+import { change, make, unseen } from "./parts/dom.js";
 import { View } from "./parts/view.js";
 import { Tooltip } from "./parts/tooltip.js";
 import { header } from "./parts/header.js";
@@ -23,8 +23,10 @@ import { problems } from "./parts/problems.js";
 /** Shows the explorer in an element; gives the function that ends it. */
 function render({ model, el }) {
   const view = new View(model);
-  // JupyterLab must not take the keys that are pressed in here for commands to its cells.
-  const root = make("div", { class: "orkeon-explorer", "data-lm-suppress-shortcuts": "true" });
+  const root = make("div", { class: "orkeon-explorer" });
+  // JupyterLab must not take the keys that are pressed in here for commands to its cells. It begins to look at
+  // what has the focus, so that the mark has to stand there.
+  root.addEventListener("focusin", ({ target }) => change(target, { "data-lm-suppress-shortcuts": "true" }));
   const live = make("div", { class: "ork-unseen", role: "status", "aria-live": "polite" });
   const ui = {
     view,

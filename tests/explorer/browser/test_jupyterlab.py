@@ -171,6 +171,49 @@ def test_closing_it_takes_it_away_and_lets_the_machine_go_on(open_notebook):
     assert notebook.run(2) == "executing"
 
 
+def test_a_machine_trips_and_one_looks_back_and_goes_back(open_notebook):
+    notebook = open_notebook(
+        """
+        from orkeon_transitions import CircuitBreakerPolicy, TaskExecution
+        from orkeon_transitions.explorer import explore
+
+        strict = CircuitBreakerPolicy.strict()
+        fsm = TaskExecution(policy=strict.model_copy(update={"max_state_visits": 2}))
+        view = explore(fsm)
+        view
+        """,
+        "print(fsm.state, view.machine.state)",
+    )
+    notebook.run(0)
+    explorer = notebook.explorer(0)
+    for name, state in (
+        ("begin_execution", "executing"),
+        ("request_tool_call", "tool_calling"),
+        ("tool_call_completed", "executing"),
+        ("request_tool_call", "tool_calling"),
+    ):
+        trigger(explorer, name).click()
+        expect(state_of(explorer)).to_have_text(state)
+    trigger(explorer, "tool_call_completed").click(force=True)  # a third visit, which the breaker refuses
+    expect(state_of(explorer)).to_have_text("degraded")
+    expect(explorer.locator(".ork-log tbody tr[data-kind=degraded]")).to_have_count(1)
+    assert notebook.run(1) == "degraded degraded"
+
+    slider = explorer.get_by_role("slider", name="Step")
+    slider.focus()
+    slider.press("Home")
+    expect(state_of(explorer)).to_have_text("assigned")
+    slider.press("ArrowRight")
+    expect(state_of(explorer)).to_have_text("executing")
+    slider.press("End")
+    expect(state_of(explorer)).to_have_text("degraded")
+
+    explorer.get_by_role("button", name="Undo", exact=True).click()
+    expect(state_of(explorer)).to_have_text("tool_calling")
+    expect(explorer.locator(".ork-notices")).to_contain_text("This is a copy")
+    assert notebook.run(1) == "degraded tool_calling"
+
+
 def test_a_picture_is_taken_along(open_notebook):
     notebook = open_notebook('from orkeon_transitions.explorer import explore\nexplore("task_execution")')
     notebook.run(0)
