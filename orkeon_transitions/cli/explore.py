@@ -61,7 +61,9 @@ def command(
 
     with Ending() as ending, opening, served_page(screen, wanted, opening) as page:
         if not screen.quiet:
-            screen.message(f"exploring {subject}; Ctrl-C ends it")
+            from orkeon_transitions.explorer.showing import source_shown
+
+            screen.message(f"exploring {source_shown(subject)}; Ctrl-C ends it")
         screen.raw(f"{page.url}\n")
         page.open()
         ending.wait(page.is_there)

@@ -16,6 +16,8 @@ from orkeon_transitions.cli import pages
 from orkeon_transitions.cli.interrupts import Ending
 from orkeon_transitions.cli.screen import Screen
 from orkeon_transitions.explorer import serving
+from orkeon_transitions.machines import TaskExecution
+from orkeon_transitions.store import MachineStore
 from tests.cli.conftest import HERMES_ROWS, write_log
 
 COMMAND = [sys.executable, "-m", "orkeon_transitions", "explore", "--no-open"]
@@ -87,6 +89,15 @@ def test_it_ends_well_however_it_is_asked_to(number):
         rest, messages = process.communicate(timeout=20)
     assert (process.returncode, rest) == (0, "")
     assert messages == "exploring hermes_agent; Ctrl-C ends it\n"
+
+
+def test_what_a_store_s_address_may_hide_is_not_printed(orkeon, browser, folder):
+    with MachineStore("sqlite:///runs.db") as store:
+        store.create(TaskExecution, machine_id="t1")
+    done = orkeon("explore", "sqlite:///file:runs.db?uri=true&key=hunter2", "--port", "0")
+    assert done.code == 0
+    assert "exploring sqlite:///file:runs.db; Ctrl-C ends it" in done.err
+    assert "hunter2" not in done.out + done.err
 
 
 def test_a_second_one_has_a_page_of_its_own():
