@@ -9,7 +9,7 @@ from orkeon_transitions.diagrams import Scene, plan
 from orkeon_transitions.explorer.asking import table_of
 from orkeon_transitions.explorer.crew_watch import CrewWatch, TaskLine
 from orkeon_transitions.explorer.exporting import FORMATS, Moment, exported
-from orkeon_transitions.explorer.gauges import Gauge, fullest, gauges, gauges_of
+from orkeon_transitions.explorer.gauges import Gauge, entered_from, fullest, gauges, gauges_of
 from orkeon_transitions.explorer.orders import BadOrderError, Export, Order, Rows, Seek, Select
 from orkeon_transitions.explorer.pulse import Pulse
 from orkeon_transitions.explorer.scenery import Drawing, Scenery
@@ -161,7 +161,9 @@ class CrewSession(Session):
         state = line.way.state(position["at"])
         status = line.circuits[position["at"]]
         ended = state in machine.definition.final_states
-        return gauges(status, state, machine._state_clock(state), standing=True, ended=ended)
+        ways = entered_from(machine.definition, state)
+        clock = machine._state_clock(state)
+        return gauges(status, state, clock, standing=True, ended=ended, leads_to=ways)
 
     def _machine(self, line: TaskLine) -> dict[str, Any]:
         # What has ended stands still, and a crew may have many tasks.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from orkeon_transitions.breaker import BreakerLimit, CircuitBreakerStatus, StateClock
+from orkeon_transitions.definition.models import SAME_STATE
 
 if TYPE_CHECKING:
+    from orkeon_transitions.definition import MachineDefinition
     from orkeon_transitions.runtime.base import MachineBase
 
 Gauge = dict[str, Any]
@@ -24,6 +26,7 @@ def gauges_of(machine: MachineBase[Any, Any]) -> list[Gauge]:
         running=snapshot.clock_running,
         ended=machine.is_terminal,
         repeats={state: record.times for state, record in snapshot.repeats.items()},
+        leads_to=entered_from(machine.definition, snapshot.state),
     )
 
 
@@ -36,6 +39,7 @@ def gauges(
     standing: bool = False,
     ended: bool = False,
     repeats: Mapping[str, int] | None = None,
+    leads_to: Collection[str] = (),
 ) -> list[Gauge]:
     """The gauges of what a circuit breaker knows.
 
@@ -47,9 +51,9 @@ def gauges(
         standing: Whether this is a look back, where no clock runs.
         ended: Whether the machine has ended: then nobody waits in its state.
         repeats: How often in a row a marked row was taken, by state.
+        leads_to: The states that can be entered from here, unless a limit refuses it.
     """
-    policy, visits = status.policy, status.state_visit_histogram
-    most_visited = max(visits, key=lambda name: (visits[name], name == state), default=state)
+    policy = status.policy
     shown = [
         plain_gauge(
             BreakerLimit.MAX_TRANSITIONS, "Transitions", status.total_transitions, policy.max_transitions
@@ -62,12 +66,7 @@ def gauges(
             unit="s",
             running=not clock.is_patient and not standing,
         ),
-        plain_gauge(
-            BreakerLimit.MAX_STATE_VISITS,
-            f"Visits of {most_visited}",
-            visits.get(most_visited, 0),
-            policy.max_state_visits,
-        ),
+        *_visits(status, state, leads_to),
         plain_gauge(
             BreakerLimit.MAX_TOTAL_DURATION,
             "Time in all",
@@ -89,6 +88,36 @@ def gauges(
     if ended:
         shown = [gauge for gauge in shown if gauge["limit"] != BreakerLimit.STATE_TIMEOUT]
     return [gauge | {"broken": _is_broken(gauge, status)} for gauge in shown]
+
+
+def entered_from(definition: MachineDefinition, state: str) -> frozenset[str]:
+    """The states that rows which keep to the limits lead to from a state."""
+    rows = (row for row in definition.rows_by_state[state] if not row.always and row.dest is not None)
+    return frozenset(state if row.dest == SAME_STATE else str(row.dest) for row in rows)
+
+
+def _visits(status: CircuitBreakerStatus, state: str, leads_to: Collection[str]) -> list[Gauge]:
+    """The visits of the state that is nearest to its limit, and of others that are closed from here by it."""
+    visits, most = status.state_visit_histogram, status.policy.max_state_visits
+    reason = status.broken_reason if status.limit == BreakerLimit.MAX_STATE_VISITS else None
+
+    def nearness(name: str) -> tuple[bool, int, bool]:
+        # Several may be at their limit: the reason says which of them tripped.
+        return f"state '{name}'" in (reason or ""), visits[name], name == state
+
+    nearest = max(visits, key=nearness, default=state)
+    closed = [
+        name
+        for name, times in visits.items()
+        if name != nearest and name in leads_to and most and times >= most and not status.is_broken
+    ]
+    return [
+        plain_gauge(limit, f"Visits of {name}", visits.get(name, 0), most)
+        for limit, name in (
+            (str(BreakerLimit.MAX_STATE_VISITS), nearest),
+            *((f"{BreakerLimit.MAX_STATE_VISITS}:{name}", name) for name in closed),
+        )
+    ]
 
 
 def fullest(shown: list[Gauge]) -> Gauge | None:

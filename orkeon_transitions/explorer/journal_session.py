@@ -178,7 +178,7 @@ def _gauges(chapter: Chapter, at: int) -> list[Gauge]:
     step = steps[at - 1]
     budget = next((place for place in range(at - 1, -1, -1) if steps[place].transition_count <= 1), 0)
     visits: Mapping[str, int] = _visits(steps[budget].from_state, steps[budget:at])
-    most_visited = max(visits, key=lambda state: visits[state])
+    most_visited = max(visits, key=lambda state: (visits[state], state == step.to_state))
     after = steps[at].timestamp if at < len(steps) else None
     shown = [
         plain_gauge("max_transitions", "Transitions", step.transition_count),

@@ -66,6 +66,7 @@ def test_the_slider_steps_through_it(log):
         assert not trigger_of(session, "cancel")["next"]
         assert gauge_of(session, "max_transitions")["used"] == 1
         assert gauge_of(session, "state_timeout")["label"] == "Time in executing"
+        assert gauge_of(session, "max_state_visits")["label"] == "Visits of executing"
         session.act({"do": "seek", "at": 0})
         assert session.view()["gauges"] == []
 
