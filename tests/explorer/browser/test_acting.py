@@ -49,6 +49,24 @@ def test_a_refused_trigger_says_why_on_hover_and_on_focus_and_can_be_tried(shown
     shown.until_sent({"do": "fire", "trigger": "request_tool_call"})
 
 
+def test_a_refused_trigger_answers_the_pointer_where_it_can_be_tried(shown):
+    page = shown.page
+    refused = button(page, "request_tool_call")
+
+    def looks():
+        style = "({ cursor, backgroundColor }) => [cursor, backgroundColor]"
+        return refused.evaluate(f"element => ({style})(getComputedStyle(element))")
+
+    before = looks()
+    assert before[0] == "pointer"
+    refused.hover()
+    assert looks()[1] != before[1]
+    page.mouse.move(5, 5)
+    shown.show({"can": machine()["can"] | {"fire": False}})
+    page.wait_for_function("name => !document.querySelector(name)", arg="[data-try]")
+    assert looks()[0] == "default"
+
+
 def test_the_tooltip_stays_while_the_pointer_is_on_it(shown):
     page = shown.page
     button(page, "request_tool_call").hover()

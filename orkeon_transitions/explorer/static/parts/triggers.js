@@ -104,7 +104,7 @@ export function triggers(ui) {
       });
       const here = view.get("can").fire;
       sign.toggleAttribute("hidden", trigger.permitted || !here);
-      change(button, { "data-next": Boolean(trigger.next) });
+      change(button, { "data-next": Boolean(trigger.next), "data-try": Boolean(invitation()) });
       const words = trigger.next
         ? "taken next"
         : trigger.permitted || trigger.elsewhere
