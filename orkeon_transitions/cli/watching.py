@@ -54,7 +54,7 @@ class Watcher:
 
     def stay(self, code: int) -> None:
         """Keeps the page until Ctrl-C for a person at the terminal; a run that was interrupted ends it."""
-        if self.page is None or code == INTERRUPTED or sys.stderr is None or not sys.stderr.isatty():
+        if self.page is None or code == INTERRUPTED or not _is_for_a_person():
             return
         with Ending() as ending:
             self.screen.message("the run's page stays until Ctrl-C")
@@ -106,11 +106,17 @@ def watched(screen: Screen, crew: Crew, wanted: Wanted | None) -> Iterator[Watch
 
     with served_page(screen, wanted, looks) as page:
         screen.message(f"the run's page: {page.url}")
+        if not _is_for_a_person():
+            screen.say("note", "the page ends with the run; at a terminal it stays until Ctrl-C")
         yield Watcher(screen, watch, page)
         for session in opened:
             session.refresh()
         if opened:  # what a page was told last should not be that the run goes on
             time.sleep(LAST_WORDS)
+
+
+def _is_for_a_person() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def both(first: CrewObserver, second: CrewObserver) -> CrewObserver:

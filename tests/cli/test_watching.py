@@ -102,12 +102,13 @@ def test_in_a_pipe_the_run_is_as_it_is_without_the_page(orkeon, page, monkeypatc
     done = orkeon("run", CREW, "--watch", "--port", "0")
     assert done.code == plain.code == 0
     assert without_times(done.out) == without_times(plain.out)
-    first, _, rest = done.err.partition("\n")
+    first, note, rest = done.err.split("\n", 2)
     assert re.fullmatch(r"the run's page: http://127\.0\.0\.1:\d+/\?token=\S+", first)
+    assert note == "note: the page ends with the run; at a terminal it stays until Ctrl-C"
     assert without_times(rest) == without_times(plain.err)
     page.over.wait(10)
     assert page.stood[-1] == "completed"
-    assert "stays until" not in done.err
+    assert "the run's page stays" not in done.err
 
 
 def test_on_a_terminal_the_page_stays_until_ctrl_c(on_terminal, page):
@@ -118,6 +119,7 @@ def test_on_a_terminal_the_page_stays_until_ctrl_c(on_terminal, page):
     assert set(page.tasks.values()) == {"completed"}
     assert len(page.tasks) == 7
     assert "the run's page: http://127.0.0.1:" in done.err
+    assert "ends with the run" not in done.err
 
 
 def test_the_exit_code_is_that_of_the_run(on_terminal, page, little_crew):
