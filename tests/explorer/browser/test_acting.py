@@ -87,6 +87,17 @@ def test_the_reason_covers_no_other_trigger_where_there_is_room(shown):
     assert box["x"] + box["width"] < panel["x"]
 
 
+def test_the_reason_covers_neither_its_trigger_nor_the_state_where_there_is_no_room_beside_it(explorer):
+    page = explorer(machine(), width=360).page
+    refused = button(page, "request_tool_call")
+    refused.evaluate("element => element.scrollIntoView({ block: 'center' })")
+    refused.hover()
+    tip = page.get_by_role("tooltip")
+    tip.wait_for()
+    box, below = tip.bounding_box(), refused.bounding_box()
+    assert box["y"] >= below["y"] + below["height"]
+
+
 def test_without_a_pointer_the_reason_stands_there(explorer):
     shown = explorer(machine(), width=360, has_touch=True, is_mobile=True)
     assert shown.page.locator(".ork-why", has_text=WHY).first.bounding_box()["height"] > 15
@@ -196,6 +207,14 @@ def test_guards_alone_are_switches(explorer):
 
 
 # ----------------------------------------------------------------------------------------------- breaker
+def test_a_clock_that_stands_tells_milliseconds(explorer):
+    clock = gauge("max_total_duration", "Time in all", 0.067, 600, "s")
+    page = explorer(machine() | {"gauges": [clock]}).page
+    assert page.locator(".ork-gauges .ork-figures").text_content() == "67 ms / 10 min"
+    meter = page.get_by_role("meter", name="Time in all")
+    assert meter.get_attribute("aria-valuetext") == "67 ms of 10 min"
+
+
 def test_a_gauge_says_what_is_used_of_what_is_allowed(shown):
     page = shown.page
     meter = page.get_by_role("meter", name="Transitions")

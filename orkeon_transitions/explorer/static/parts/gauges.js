@@ -2,7 +2,7 @@
 
 import { change, following, make } from "./dom.js";
 import { cardOf } from "./panel.js";
-import { amount } from "./words.js";
+import { amount, took } from "./words.js";
 
 const NEAR = 0.75; // of a limit: time to look up
 
@@ -51,12 +51,14 @@ export function gauges(ui) {
     };
     return [row, update];
 
-    function show({ allowed, unit, broken, unknown }, used) {
+    function show({ allowed, unit, broken, unknown, running }, used) {
+      // A clock that stands tells milliseconds, as the terminal does; one that runs would flicker.
+      const told = unit === "s" && !running && used > 0 ? took(used) : amount(used, unit);
       const part = allowed ? Math.min(1, used / allowed) : used > 0 ? 1 : 0;
       const figure =
         allowed == null
-          ? `${amount(used, unit)}${unknown ? "" : " · no limit"}`
-          : `${amount(used, unit)} / ${amount(allowed, unit)}`;
+          ? `${told}${unknown ? "" : " · no limit"}`
+          : `${told} / ${amount(allowed, unit)}`;
       change(figures, { text: figure });
       change(row, { "data-kind": broken ? "broken" : allowed != null && part >= NEAR ? "near" : null });
       bar.firstChild.style.width = `${(100 * part).toFixed(1)}%`;
@@ -64,7 +66,7 @@ export function gauges(ui) {
       change(bar, {
         "aria-valuemax": most,
         "aria-valuenow": Math.min(now, most),
-        "aria-valuetext": `${amount(now, unit)} of ${amount(most, unit)}`,
+        "aria-valuetext": `${running ? amount(now, unit) : told} of ${amount(most, unit)}`,
       });
     }
   }

@@ -35,7 +35,8 @@ export class Tooltip {
 
   /**
    * Shows a text at an element, or at a place of it: `at` is a rectangle in the window. It stands above or below,
-   * or `beside` it on the left if there is room, where it covers nothing else of a list.
+   * or `beside` it on the left if there is room, where it covers nothing else of a list; else it stands below,
+   * as what a list is about stands above it.
    */
   show(element, text, at = null, beside = false) {
     clearTimeout(this.#timer);
@@ -51,7 +52,8 @@ export class Tooltip {
     const { offsetWidth: width, offsetHeight: height } = this.#words;
     const within = (place, size, whole) => Math.max(8, Math.min(place, whole - size - 8));
     let left = within(at.left + at.width / 2 - width / 2, width, innerWidth);
-    let top = at.top - height - 8 >= 8 ? at.top - height - 8 : at.bottom + 8;
+    const above = at.top - height - 8 >= 8 && !(beside && at.bottom + 8 + height + 8 <= innerHeight);
+    let top = above ? at.top - height - 8 : at.bottom + 8;
     if (beside && at.left - width - 10 >= 8) {
       left = at.left - width - 10;
       top = within(at.top + at.height / 2 - height / 2, height, innerHeight);
