@@ -68,7 +68,7 @@ class Line:
     Attributes:
         trigger: What is fired.
         guards: What must hold, in words: `can_retry`, `not is_empty`.
-        notes: Short remarks: `always`, `internal`, `from 7 of 7`.
+        notes: Short remarks: `internal`, `from 7 of 7`, `past any limit`.
         times: How often the run took it here.
         last: Whether it was the run's last step.
     """
@@ -283,11 +283,11 @@ def _line(
         notes.append("internal")
     elif row.dest == SAME_STATE:
         notes.append("re-enters")
-    if row.always:
-        notes.append("always")
     if kind is ArrowKind.ANYWHERE:
         running = len(definition.states) - len(definition.final_states)
         notes.append(f"from {len(definition.sources_of(row))} of {running}")
+    if row.always:
+        notes.append("past any limit")
     guards = [*row.conditions, *(f"not {name}" for name in row.unless)]
     return Line(printable(row.trigger), tuple(map(printable, guards)), tuple(notes), times, last)
 

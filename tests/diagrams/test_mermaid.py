@@ -161,7 +161,7 @@ def test_rows_say_what_they_are():
         '    state "waiting<br/>after 30 s#58; remind" as s_waiting',
     ):
         assert line in lines
-    assert len([line for line in lines if line.endswith(": close (always, from 3 of 3)")]) == 1
+    assert len([line for line in lines if line.endswith(": close (from 3 of 3, past any limit)")]) == 1
     assert len([line for line in lines if line.endswith(": circuit breaker trips")]) == 1
 
 

@@ -50,7 +50,7 @@ def test_internal_and_reflexive_rows_are_told_apart():
 
 def test_a_row_from_everywhere_is_drawn_once():
     drawn = Drawn(to_svg(ticket()))
-    assert drawn.line("arrow-anywhere-closed") == "close always, from 3 of 3"
+    assert drawn.line("arrow-anywhere-closed") == "close from 3 of 3, past any limit"
     assert [name for name in drawn.ids if name.startswith("arrow") and name.endswith("-closed")] == [
         "arrow-anywhere-closed"
     ]
@@ -178,7 +178,7 @@ def test_a_trace_mutes_what_was_never_seen():
 
 def test_a_row_from_everywhere_that_was_taken_is_drawn_where_it_was():
     drawn = Drawn(to_svg(ticket(), trace=PATH))
-    assert drawn.line("arrow-waiting-closed") == "close ×1 always"
+    assert drawn.line("arrow-waiting-closed") == "close ×1 past any limit"
     assert {"taken", "last"} <= drawn.classes("arrow-waiting-closed")
     assert [name for name in drawn.ids if "last" in drawn.classes(name)] == ["arrow-waiting-closed"]
 
